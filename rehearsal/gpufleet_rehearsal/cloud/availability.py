@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gpufleet_rehearsal.table.zone_names import zone_id
+from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
 
 
 class InstanceCatalog(Protocol):
@@ -32,6 +32,10 @@ class InstanceCatalog(Protocol):
 
     def zone(self, name: str, region: str) -> str:
         """The zone id of a name (or id) of a zone."""
+        ...
+
+    def zones(self, region: str) -> list[str]:
+        """Names of the zones of a region, sorted; empty when the region is not known."""
         ...
 
 
@@ -64,6 +68,11 @@ class AwsInstanceCatalog:
     def zone(self, name: str, region: str) -> str:
         return zone_id(name)
 
+    def zones(self, region: str) -> list[str]:
+        from gpufleet.catalog import aws
+
+        return sorted(f"{region}{zone_letter(zone)}" for zone in aws().regions.get(region, {}))
+
 
 class EmptyInstanceCatalog(AwsInstanceCatalog):
     """A catalog that knows no type: everything is offered, nothing counts against a quota. Zones as on AWS."""
@@ -73,6 +82,9 @@ class EmptyInstanceCatalog(AwsInstanceCatalog):
 
     def vcpus(self, instance_type: str) -> int | None:
         return None
+
+    def zones(self, region: str) -> list[str]:
+        return []
 
 
 class AzureInstanceCatalog:
@@ -109,6 +121,9 @@ class AzureInstanceCatalog:
 
     def zone(self, name: str, region: str) -> str:
         return f"{region}-{name}" if name.isdecimal() else name
+
+    def zones(self, region: str) -> list[str]:
+        return ["1", "2", "3"]
 
 
 INSTANCE_CATALOGS: dict[str, type[AwsInstanceCatalog] | type[AzureInstanceCatalog]] = {

@@ -64,9 +64,16 @@ def missing_reference(cloud: CloudView, row: TypeRow, scope: Scope) -> Rejection
             if handle == "" or reference.unless_matches(handle):
                 continue
             found = referenced_resources(cloud, reference, handle, scope.here)
-            if not any(cloud.status(thing) == "available" for thing in found):
+            seen = [thing for thing in found if reference.any_region or _is_in_one_region(thing, scope.here)]
+            if not any(cloud.status(thing) == "available" for thing in seen):
                 return Rejection(reference.code, reference_error(reference, handle, scope))
     return None
+
+
+def _is_in_one_region(one: ResourceView, other: ResourceView) -> bool:
+    """Whether nothing says that they lie in two regions; what is global, and all of Azure, has none."""
+    regions = {thing.view.get("region") for thing in (one, other)} - {None}
+    return len(regions) < 2
 
 
 def referenced_resources(

@@ -94,6 +94,10 @@ class CloudView:
     def zone(self, name: str) -> str:
         return self.offers.zone(name, self.region)
 
+    @property
+    def zones(self) -> Sequence[str]:
+        return self.offers.zones(self.region)
+
     def quota(self, family: str) -> int | None:
         """On-demand vCPUs that are left to simulated resources: by the settings, or by the account's file."""
         if family in self.quotas:
@@ -116,7 +120,7 @@ class CloudView:
     def limits(self) -> Mapping[str, int]:
         """How many of a thing the account may hold: a new account's, or what the account's file raises it to."""
         raised: dict[str, int] = json.loads(self.store.fact(LIMITS) or "{}")
-        return self.table.row.limits | raised
+        return self.table.row.limits | self.table.row.fixed_limits | raised
 
     def free_addresses(self, subnet: ResourceView, without: ResourceView) -> int | None:
         return free_addresses(self, subnet, without)

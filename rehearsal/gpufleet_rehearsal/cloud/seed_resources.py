@@ -6,8 +6,8 @@ stays as it is. Where the file sets more than resources, it is a mapping:
 
     holds            the list of resources
     quotas           a list of `gpufleet.plan.quota_limits.QuotaArgs`; a quota that is not listed has no limit
-    resource_quotas  limits of numbers of resources in each region, where they differ from AWS's defaults:
-                     {elastic_ips: 10, nat_gateways: 8, nodes_per_node_group: 512, vpcs: 7}
+    resource_quotas  limits of numbers of resources in each region, where they differ from AWS's defaults (`limits` of
+                     aws/cloud.yaml): {elastic_ips: 10, nat_gateways: 8, nodes_per_node_group: 512, vpcs: 7}
     nodes            the servers of an on-prem cluster, a list of `SeedServer`; a server that is no longer listed is
                      switched off
     storage_classes  names of the storage classes of an on-prem cluster, whose drivers are there
@@ -131,7 +131,7 @@ def _quotas(entries: list[dict[str, JsonValue]], file: Path) -> list[dict[str, J
 
 
 def _limits(raised: Mapping[str, int], cloud: Cloud, file: Path) -> dict[str, int]:
-    """Limits on networks with what is raised along with them. Errors: SeedError."""
+    """Limits with what is raised along with them. Errors: SeedError."""
     if not raised:
         return {}
     if not cloud.table.row.limits:
@@ -140,7 +140,8 @@ def _limits(raised: Mapping[str, int], cloud: Cloud, file: Path) -> dict[str, in
 
     quotas = aws().resource_quotas
     counted_by = {quota.code: counted for counted, quota in quotas.items()}
-    raised_with = {counted: counted_by[quota.raised_by] for counted, quota in quotas.items()}
+    raised_with = {counted: counted for counted in cloud.table.row.limits}
+    raised_with |= {counted: counted_by[quota.raised_by] for counted, quota in quotas.items()}
     for counted in raised:
         if raised_with.get(counted) != counted:
             fix = use_one_of(raised_with.get(counted, counted), sorted(set(raised_with.values())))

@@ -59,16 +59,18 @@ class CloudRow(TableRow):
     """Whether a regional resource has an output `region`."""
     limits: dict[str, int] = {}
     """How many of a thing a new account may hold, for conditions and words to name (`$limits.x`)."""
+    fixed_limits: dict[str, int] = {}
+    """The same, of what the cloud raises for nobody."""
     default_tags: bool = True
     """Whether there is an output `tagsAll`, with the tags of the provider's configuration below a resource's own."""
     suffix: str = "-{hex:7}"
     """What the provider puts behind the logical name of what has no name (`Autoname`)."""
-    made_flag: str | None = None
-    """An input by which the provider remembers that it made the name at random. Where there is one, everything is
     longest_name: int | None = 255
     """Characters of the longest name that the provider makes at random, where a type's row (`Autoname.max`) does not
     say less. None: it makes any, and the cloud judges it. Source of 255: pulumi/pulumi-aws, provider/resources.go
     (SetAutonaming)."""
+    made_flag: str | None = None
+    """An input by which the provider remembers that it made the name at random. Where there is one, everything is
     deleted before its replacement is made, but for what has it."""
     exists: ErrorMessage | None = None
     """The id is there already."""

@@ -86,6 +86,9 @@ class Reference(TableRow):
     text: TemplateText
     """May use {value}, with filters as any path: {value | base}."""
     unless: Pattern | None = None
+    any_region: bool = False
+    """Whether the target may lie in another region. Else one of another region is not there, as regional services see
+    only their own."""
     source: str = ASSUMED
     evidence: Evidence = "assumed"
 
@@ -285,6 +288,8 @@ class Trigger(TableRow):
     """Injected faults (faults.py) in force."""
     quotas: dict[str, int] = {}
     """vCPU quotas in force."""
+    limits: dict[str, int] = {}
+    """Limits of numbers of resources in force (`$limits.x`), where they differ from a new account's."""
 
 
 class Refusal(TableRow):

@@ -14,6 +14,7 @@ A path gives a **list** of values (empty when nothing is there):
     $id $name $region $account $version   of the resource: its id, its logical name in the program, the cloud's region
                               and account, 1 + the number of its updates
     $partition                of ARNs of AWS's region: aws, aws-cn, aws-us-gov
+    $zones[*]                 names of the zones of the cloud's region, as the simulated account calls them
     $limits.x                 how many of x the account may hold (`limits` of cloud.yaml, or the account's file)
     $it                       inside the operators `some` and `every`: the value looked at
     $self.x                   inside `exists`: property x of the resource that is being asked for
@@ -35,7 +36,7 @@ from typing import Protocol, TypeAlias, cast
 
 from gpufleet.aws.partition import partition
 from gpufleet_rehearsal.table.service_roles import service_role
-from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
+from gpufleet_rehearsal.table.zone_names import zone_area, zone_id, zone_letter
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A property's value as it goes over the wire."""
@@ -115,6 +116,11 @@ class CloudState(Protocol):
         """The zone id of a zone that is given by its name or id."""
         ...
 
+    @property
+    def zones(self) -> Sequence[str]:
+        """Names of the zones of the region, sorted; empty when the catalog does not know it."""
+        ...
+
     def quota(self, family: str) -> int | None:
         """On-demand vCPUs at most of a family; None without a limit."""
         ...
@@ -178,7 +184,7 @@ class PropertyPath:
 
 STAR = "*"
 JSON = "$json"
-ROOTS = ("$id", "$name", "$region", "$partition", "$account", "$version", "$limits", "$it", "$self", "$old")
+ROOTS = ("$id", "$name", "$region", "$partition", "$account", "$version", "$zones", "$limits", "$it", "$self", "$old")
 _STEP = re.compile(r'\.(?P<json>\$json)|\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index>-?\d+|\*)\]|\["(?P<key>[^"]*)"\]')
 
 
@@ -238,6 +244,8 @@ def _root(root: str, scope: Scope) -> Json:
             return partition(scope.cloud.region)
         case "$account":
             return scope.cloud.account
+        case "$zones":
+            return scope.cloud.zones
         case "$limits":
             return scope.cloud.limits
         case "$it":
@@ -327,6 +335,7 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "keys": lambda value: "\n".join(value) if isinstance(value, Mapping) else None,
     "family": lambda value: str(value).partition(".")[0],
     "zone-id": lambda value: zone_id(str(value)),
+    "zone-area": lambda value: zone_area(str(value)),
     "zone-letter": lambda value: zone_letter(str(value)),
     "str": plain,
     "bucket": lambda value: str(value).partition(":::")[2].partition("/")[0] or str(value),
@@ -341,9 +350,10 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
 text, list or object · host of an address · base: after the last slash · parent: between the last two
-slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
-id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name ·
-location: East US -> eastus · minor: of a version of Kubernetes, 1.34.2 -> 34 · oldest-minor: the oldest minor version
-that its nodes may have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has · load-balancer: its
-kind as ARNs have it, network -> net · service-role: of the name of an AWS service, its service-linked role's ·
-after-bar: after the last | · underscored: an underscore before what is not empty."""
+slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-area: of a region
+or a zone, what the region's zone ids begin with, us-east-1a -> use1 · zone-letter: of a zone id, its name's last
+letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name · location: East US ->
+eastus · minor: of a version of Kubernetes, 1.34.2 -> 34 · oldest-minor: the oldest minor version that its nodes may
+have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has · load-balancer: its kind as ARNs have it,
+network -> net · service-role: of the name of an AWS service, its service-linked role's · after-bar: after the last | ·
+underscored: an underscore before what is not empty."""

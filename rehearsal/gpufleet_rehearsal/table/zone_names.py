@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 
 def zone_prefix(region: str) -> str:
     """What a region's zone ids begin with: us-east-1 -> use1, ap-northeast-2 -> apne2, us-gov-west-1 -> usgw1."""
     area, *middle, number = region.split("-")
     short = {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
     return area + "".join(short.get(word, word[:1]) for word in middle) + number
+
+
+def zone_area(place: str) -> str:
+    """What the zone ids of a region begin with, of the region or a zone of it, by name or id: us-east-1a -> use1.
+
+    Local zones begin so, too: us-west-2-lax-1a and usw2-lax1-az1 -> usw2.
+    """
+    named = re.match(r"[a-z]{2}(-[a-z]+)+-\d+", place)
+    return zone_prefix(named[0]) if named else place.partition("-")[0]
 
 
 def zone_letter(zone: str) -> str:

@@ -1,10 +1,12 @@
 """What the simulated account holds before anybody's `up`."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
 from gpufleet_rehearsal.cloud.seed_resources import seed_account
@@ -57,13 +59,16 @@ FAULTS: list[tuple[str | bytes, str]] = [
     ("resource_quotas: {vpcs: -1}\n", "resource_quotas.vpcs: Input should be greater than or equal to 0"),
     (
         "resource_quotas: {internet_gateways: 9}\n",
-        "resource_quotas.internet_gateways: is not a quota that AWS raises; did you mean vpcs? (use elastic_ips, "
-        "nat_gateways, nodes_per_node_group or vpcs)",
+        "resource_quotas.internet_gateways: is not a quota that AWS raises; did you mean vpcs?",
     ),
     (
         "resource_quotas: {elastic_ip: 9}\n",
-        "resource_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips? (use elastic_ips, "
-        "nat_gateways, nodes_per_node_group or vpcs)",
+        "resource_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips?",
+    ),
+    (
+        "resource_quotas: {batch_queues: 60}\n",
+        "resource_quotas.batch_queues: is not a quota that AWS raises; use one of the 26 known, for instance "
+        "access_points_per_file_system",
     ),
     (": [", "line 1: is not YAML: did not find expected key"),
     (b"\xff\xfe\0", "line 1: is not UTF-8"),
@@ -100,6 +105,18 @@ def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path)
     assert cloud.view.quota("G") == 80
     furnished(cloud, tmp_path, "")
     assert cloud.view.quota("G") is None
+
+
+def test_what_the_account_holds_counts_and_its_file_raises_the_limit(cloud: Cloud, tmp_path: Path) -> None:
+    gateways = "".join(
+        f"- {{type: 'aws:ec2/vpnGateway:VpnGateway', id: vgw-{number}, name: theirs-{number}}}\n" for number in range(5)
+    )
+    urn = "urn:pulumi:test::test::aws:ec2/vpnGateway:VpnGateway::ours"
+    furnished(cloud, tmp_path, f"holds:\n{gateways}")
+    with pytest.raises(CloudError, match=r"^VpnGatewayLimitExceeded: "):
+        asyncio.run(cloud.create("aws:ec2/vpnGateway:VpnGateway", urn, {}))
+    furnished(cloud, tmp_path, f"resource_quotas: {{vpn_gateways: 6}}\nholds:\n{gateways}")
+    assert asyncio.run(cloud.create("aws:ec2/vpnGateway:VpnGateway", urn, {})).name == "ours"
 
 
 def test_azure_has_no_quotas_on_networks_in_a_rehearsal(tmp_path: Path) -> None:
