@@ -43,7 +43,9 @@ def test_zone_names_of_the_account_make_names_into_zones() -> None:
     assert not {rule for _, rule in refused(program)} & {"aws-cluster-two-zones"}
 
 
-def test_nodes_in_public_subnets_use_an_internet_gateway() -> None:
+@pytest.mark.parametrize(("cards", "nodes_get_out"), [(1, True), (4, False)])
+def test_nodes_in_public_subnets_use_an_internet_gateway(cards: int, nodes_get_out: bool) -> None:
+    """With an address of their own, which EC2 gives to none with several interfaces."""
     program = legal_program()
     both(
         add("gateway", "ec2/internetGateway:InternetGateway", vpcId="${vpc.id}"),
@@ -51,7 +53,11 @@ def test_nodes_in_public_subnets_use_an_internet_gateway() -> None:
         set_in("subnet-use1-az1", mapPublicIpOnLaunch=True),
         resources(securityGroupIds=["${fabric.id}"]),
     )(program)
-    assert "aws-subnet-way-out" not in {rule for _, rule in refused(program)}
+    template = inputs(program, "template")
+    template["networkInterfaces"] = template["networkInterfaces"][:cards]
+    assert (("nodes", "aws-subnet-way-out") in refused(program)) is not nodes_get_out
+    # Batch's own template has one interface.
+    assert ("environment", "aws-subnet-way-out") not in refused(program)
 
 
 def _behind_own_nat(program: Program) -> None:

@@ -48,7 +48,7 @@ def test_leaked_interface_holds_its_subnet(tmp_path):
     aws = in_scenario(AWS, "eks", tmp_path)
     guarded = aws.resource("guarded")
     aws.update(guarded, {**guarded.inputs, "deletionProtection": False})
-    for name in ("crowd", "filling", "cni-policy", "nodes", "cluster", "bare", "guarded"):
+    for name in ("crowd", "filling", "near-nodes", "cni-policy", "nodes", "cluster", "bare", "guarded"):
         aws.delete(aws.resource(name))
     with pytest.raises(CloudError, match=r"^DependencyViolation: The subnet 'subnet-\w+' has dependencies"):
         aws.delete(aws.resource("private-1"))

@@ -14,9 +14,9 @@ from tests.rehearsal.scenarios import AWS, in_scenario
         ("crowded", "nodes", 4),
         ("crowded", "crowd", 11),
         ("full", "nodes", 0),
-        # An interface of each of three control planes; the one node may lie in another subnet.
-        ("private-1", "crowd", 248),
-        ("private-1", "cluster", 249),
+        # An interface of each of three control planes, and a node; another may lie in another subnet.
+        ("private-1", "crowd", 247),
+        ("private-1", "cluster", 248),
         # A NAT gateway.
         ("public", "nodes", 250),
         # No subnet.

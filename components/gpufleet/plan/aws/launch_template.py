@@ -123,6 +123,9 @@ def set_network(pool: PoolBuilder, template: LaunchTemplate, from_subnets: objec
         pool.set("network", "efa")
     elif UNKNOWN in kinds or UNKNOWN in items(value):
         pool.set("network", UNKNOWN)
+    if len(interfaces) > 1 and from_subnets is True:
+        # EC2 gives none to an instance with several interfaces (EC2 user guide, instance addressing).
+        from_subnets = False
     switches = [get_path(each, "associatePublicIpAddress") for each in interfaces]
     switch = next((each for each in switches if each is not None), None)
     pool.set("public_addresses", from_subnets if switch is None else UNKNOWN if switch is UNKNOWN else as_bool(switch))
