@@ -31,6 +31,7 @@ GENERATORS: dict[str, str] = {
     "docs/report.md": "tools.generated_tables:report",
     "docs/rules.md": "tools.generated_tables:rules",
     "docs/refusals.md": "tools.generated_tables:refusals",
+    "docs/limits.md": "tools.generated_tables:limits",
     "docs/latencies.md": "tools.generated_tables:latencies",
 }
 

@@ -11,7 +11,8 @@ from gpufleet.policies.pack import SUPPRESS
 from gpufleet.rules import rules_table_markdown
 from gpufleet.rules.rules_table import no_html
 from gpufleet.typed_dicts import Field, Shape, is_record
-from gpufleet_rehearsal.refusal_list import HEADINGS, refusal_rows
+from gpufleet_rehearsal.limit_kinds import limit_rows
+from gpufleet_rehearsal.refusal_list import HEADINGS, kind_of_type, refusal_rows
 from gpufleet_rehearsal.table.loader import load_table
 from gpufleet_rehearsal.table.model import Duration
 
@@ -151,6 +152,25 @@ def refusals() -> str:
     for cloud, rows in by_cloud.items():
         kinds = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in EVIDENCE)
         parts.append(f"## {CLOUDS[cloud]}\n\n{len(rows)} rejections: {kinds}.\n\n{markdown(HEADINGS, rows)}")
+    return "\n".join(parts)
+
+
+def limits() -> str:
+    """docs/limits.md."""
+    parts = [
+        f"# Limits that the simulated clouds know\n\n{GENERATED}\n"
+        "By kind of limit: how many types of resources have one in the simulated cloud, of those that can have it,\n"
+        "and which have none: there, a rehearsal accepts what the cloud may reject. A type counts if it has any limit\n"
+        "of the kind; it can lack others. Counted from the tables in `rehearsal/gpufleet_rehearsal/<cloud>/`;\n"
+        "[rejections](refusals.md) lists what they say, and `limits` in `<cloud>/cloud.yaml` has the quotas.\n"
+    ]
+    for cloud, heading in CLOUDS.items():
+        rows = [
+            (name, meaning, f"{have} of {can}", ", ".join(map(kind_of_type, lacking)) or "none")
+            for name, meaning, have, can, lacking in limit_rows(load_table(cloud))
+        ]
+        table = markdown(("kind", "what is limited", "types", "types without"), rows)
+        parts.append(f"## {heading}\n\n{table}")
     return "\n".join(parts)
 
 

@@ -12,26 +12,33 @@ def refusal_rows(table: CloudTable) -> Iterator[tuple[str, ...]]:
     for refusal in table.refusals:
         comes = "at once" if refusal.comes == "at-once" else f"in the status, after {refusal.after:g} s"
         words, evidence = f"{refusal.code}: {refusal.text}", f"{refusal.evidence} {refusal.date}"
-        yield (refusal.name, _kind(refusal.type), refusal.operation, comes, words, evidence, refusal.source)
+        yield (refusal.name, kind_of_type(refusal.type), refusal.operation, comes, words, evidence, refusal.source)
     if (exists := table.row.exists) is not None:
         words = f"{exists.code}: {exists.text}" if exists.code else exists.text
         yield ("id taken", "every type", "create", "at once", words, exists.evidence, exists.source)
     for type_, row in sorted(table.types.items()):
         for hold in row.deletion_blockers:
             words = f"{hold.code}: {hold.text}"
-            yield (
-                f"held by {_kind(hold.type)}", _kind(type_), "delete", "at once", words, hold.evidence, hold.source
-            )  # fmt: skip
+            name = f"held by {kind_of_type(hold.type)}"
+            yield (name, kind_of_type(type_), "delete", "at once", words, hold.evidence, hold.source)
         for unique in row.unique:
             what = ", ".join(unique.by) or "id"
             words = f"{unique.code}: {unique.text}"
-            yield (f"{what} taken", _kind(type_), "create", "at once", words, unique.evidence, unique.source)
+            yield (f"{what} taken", kind_of_type(type_), "create", "at once", words, unique.evidence, unique.source)
         for path, reference in row.references.items():
             words = f"{reference.code}: {reference.text}"
-            yield (f"{path} missing", _kind(type_), "create", "at once", words, reference.evidence, reference.source)
+            yield (
+                f"{path} missing",
+                kind_of_type(type_),
+                "create",
+                "at once",
+                words,
+                reference.evidence,
+                reference.source,
+            )
 
 
-def _kind(type_: str) -> str:
+def kind_of_type(type_: str) -> str:
     """aws:eks/nodeGroup:NodeGroup -> eks NodeGroup; azure-native:batch:Pool -> batch Pool."""
     return f"{type_.split(':')[1].split('/')[0]} {type_.split(':')[-1]}"
 

@@ -52,8 +52,8 @@ class Autoname(TableRow):
     """Where the provider makes a name when none is given.
 
     random: the logical name and the cloud's suffix (`CloudRow.suffix`). copy: the logical name as it is. uuid: made at
-    random. `endings`: flags among the inputs, and what the provider puts behind the name if one is true (`.fifo`), beyond
-    `max`.
+    random. `endings`: flags among the inputs, and what the provider puts behind the name if one is true (`.fifo`),
+    beyond `max`.
     """
 
     property: str
