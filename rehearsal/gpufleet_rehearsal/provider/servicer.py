@@ -106,7 +106,7 @@ class Provider(ResourceProviderServicer):
     @with_user_errors
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """What changes, property by property, and what replaces the resource."""
-        # Inputs may be empty, and then the outputs are no inputs.
+        # A resource may have no inputs at all; only what an older engine leaves out is read from the outputs.
         olds = read_struct(request.old_inputs if request.HasField("old_inputs") else request.olds)
         found = self.cloud.diff(type_of(request.urn), logical_name(request.urn), olds, read_struct(request.news))
         return pb.DiffResponse(

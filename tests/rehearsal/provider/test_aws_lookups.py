@@ -7,7 +7,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 
 from gpufleet_rehearsal.provider.servicer import Provider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
-from tests.rehearsal.engine_talk import refusal, talk
+from tests.rehearsal.engine_talk import refusal, talk, urn
 
 VPC, SUBNET, GROUP = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet", "aws:ec2/securityGroup:SecurityGroup"
 POLICY = "aws:iam/getPolicyDocument:getPolicyDocument"
@@ -277,5 +277,18 @@ def test_wrong_documents_are_one_line(aws, arguments, words):
         error = await refusal(invoke(engine, POLICY, **arguments))
         assert error.details().startswith(f"writing IAM Policy Document: {words}")
         assert "\n" not in error.details()
+
+    aws(conversation)
+
+
+def test_resource_without_inputs_has_not_changed(aws):
+    async def conversation(engine):
+        workspace = "aws:amp/workspace:Workspace"
+        made = await engine.create(workspace, {})
+        asked = {"id": made.id, "urn": urn(workspace), "olds": made.properties, "news": write_struct({})}
+        same = await engine.stub.Diff(pb.DiffRequest(old_inputs=write_struct({}), **asked))
+        assert same.changes == pb.DiffResponse.DIFF_NONE
+        older = await engine.stub.Diff(pb.DiffRequest(**asked))
+        assert older.changes == pb.DiffResponse.DIFF_SOME
 
     aws(conversation)
