@@ -79,8 +79,9 @@ def test_longest_prefix_becomes_a_legal_name(token, name, tmp_path):
 def longest_legal(aws, token, given, property_):
     """The longest text that the checks of inputs take."""
     for length in range(LONGEST_TRIED, 0, -1):
-        if not aws.cloud.check(token, "prefixed", {**given, property_: "p" * length}, {})[1]:
-            return "p" * length
+        text = AWS.types[token].autoname.beginning.ljust(length, "p")
+        if not aws.cloud.check(token, "prefixed", {**given, property_: text}, {})[1]:
+            return text
     raise AssertionError(f"{token} takes no {property_}")
 
 
@@ -100,10 +101,11 @@ def test_name_that_is_made_of_a_long_logical_name_is_whole_or_refused(token, aut
     of_service = len(longest_legal(aws, token, given, auto.property))
     of_provider = auto.max or AWS.row.longest_name
     longest = min(of_service, of_provider)
-    logical = "n" * (longest - len("-1234567"))
+    logical = "n" * (longest - len(auto.beginning) - len("-1234567"))
     assert len(aws.inputs(token, logical, given)[auto.property]) == longest
     if of_provider <= of_service:
-        words = f"^could not make instance of '{token}': name 'n{logical}-' plus 7 random chars is longer than maximum "
+        name = f"{auto.beginning}n{logical}-"
+        words = f"^could not make instance of '{token}': name '{name}' plus 7 random chars is longer than maximum "
         with pytest.raises(CloudError, match=f"{words}length {longest}$"):
             aws.cloud.check(token, f"n{logical}", given, {})
     else:
@@ -165,6 +167,7 @@ def test_subnet_may_lie_in_a_further_block_of_its_vpc(tmp_path):
         ("aws:sns/topic:Topic", {"fifoTopic": True}, r"jobs-[0-9a-f]{7}\.fifo"),
         ("aws:cloudwatch/eventRule:EventRule", {"scheduleExpression": "rate(1 day)"}, r"jobs-[0-9a-f]{7}"),
         ("aws:lb/targetGroup:TargetGroup", {"targetType": "lambda"}, r"jobs-[0-9a-f]{7}"),
+        ("aws:kms/alias:Alias", {"targetKeyId": "key"}, r"alias/jobs-[0-9a-f]{7}"),
     ],
 )
 def test_provider_names_what_has_no_name(token, given, pattern, tmp_path):
@@ -172,6 +175,21 @@ def test_provider_names_what_has_no_name(token, given, pattern, tmp_path):
     inputs, failures = aws.cloud.check(token, "jobs", given, {})
     assert not failures
     assert re.fullmatch(pattern, inputs["name"])
+
+
+@pytest.mark.parametrize("token", ["aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2"])
+def test_provider_names_a_bucket_in_lower_case(token, tmp_path):
+    aws = in_scenario(AWS, "network", tmp_path)
+    inputs, failures = aws.cloud.check(token, "TrainingData", {}, {})
+    assert not failures
+    assert re.fullmatch(r"trainingdata-[0-9a-f]{7}", inputs["bucket"])
+    assert not aws.cloud.diff(token, "TrainingData", inputs, {**inputs, "objectLockEnabled": True}).delete_first
+
+
+def test_alias_that_begins_as_it_must_stays_so(tmp_path):
+    aws = in_scenario(AWS, "network", tmp_path)
+    inputs, _ = aws.cloud.check("aws:kms/alias:Alias", "alias/jobs", {"targetKeyId": "key"}, {})
+    assert re.fullmatch(r"alias/jobs-[0-9a-f]{7}", inputs["name"])
 
 
 def test_queue_of_a_made_name_is_replaced_without_going_first(tmp_path):

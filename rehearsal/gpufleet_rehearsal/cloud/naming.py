@@ -70,7 +70,9 @@ def name_of_prefix(prefix: str, *of: object) -> str:
 
 
 def _prefix(auto: Autoname, name: str, before: str) -> str:
-    return (name.lower() if auto.lower else name) + before
+    """What stands before the random characters. before: what separates them from the logical name."""
+    stem = name.lower() if auto.lower else name
+    return ("" if stem.startswith(auto.beginning) else auto.beginning) + stem + before
 
 
 def _suffix(cloud: CloudRow) -> tuple[str, int]:

@@ -63,6 +63,8 @@ class Autoname(TableRow):
     `CloudRow.longest_name`."""
     lower: bool = False
     """Whether the provider writes the logical name in lower case."""
+    beginning: str = ""
+    """What the provider puts before a logical name that does not begin with it."""
     endings: dict[str, str] = {}
 
 
