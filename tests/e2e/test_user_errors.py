@@ -56,7 +56,7 @@ FILES = [
     (broken("Pulumi.yaml", b"name: x\n"), "Pulumi.yaml: not a Pulumi project; it needs `name` and `runtime`"),
     (broken("rehearsal.dev.yaml", b"- type: x\n"), "rehearsal.dev.yaml: 0.id: Field required"),
     (broken("rehearsal.dev.yaml", b"a: b\n"), "rehearsal.dev.yaml: a: unknown key; must be one of holds, "
-     "quotas, resource_quotas, nodes, storage_classes, router_configured"),
+     "quotas, resource_quotas, restricted_zones, nodes, storage_classes, router_configured"),
     (broken("rehearsal.dev.yaml", b"- {type: aws:foo/bar:Baz, id: a, name: b}\n"), "rehearsal.dev.yaml: 0.type: "
      "aws:foo/bar:Baz is not in the rehearsal's table; add a row to aws/types/foo.yaml: see docs/rehearsal.md"),
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from typing import TypeVar
 from gpufleet_rehearsal.cloud.availability import instance_catalog_of
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.open_cloud import input_problems, with_location
-from gpufleet_rehearsal.cloud.scope import LIMITS
+from gpufleet_rehearsal.cloud.scope import LIMITS, RESTRICTED
 from gpufleet_rehearsal.cloud.settings import RehearsalSettings
 from gpufleet_rehearsal.cloud.store import SimulatedResource, Store
 from gpufleet_rehearsal.table.loader import CloudTable, load_table
@@ -115,6 +115,8 @@ def open_scenario(table: CloudTable, directory: Path, trigger: Trigger | None = 
         given, table.row, {table.row.region.key: given.region} if table.row.region.required else {}
     )
     store, clock = Store(directory / "cloud.db"), FastClock()
+    if trigger is not None and trigger.restricted_zones:
+        store.remember(RESTRICTED, json.dumps(trigger.restricted_zones))
     if trigger is not None and trigger.limits:
         store.remember(LIMITS, json.dumps(trigger.limits))
     cloud = Cloud(table, store, clock, settings, problems=input_problems, offers=instance_catalog_of(table.cloud))

@@ -19,6 +19,8 @@ from gpufleet_rehearsal.table.templates import fill
 
 _OF_BATCH = {"batch": "on-demand", "batch-spot": "spot"}
 """Quotas of a Batch account on all its cores of a market, as the table and the settings call them."""
+RESTRICTED = "restricted_zones"
+"""Key under which the store remembers the restricted zones of the account's file, as JSON."""
 LIMITS = "limits"
 """Key under which the store remembers the limits of the account's file, as JSON."""
 
@@ -87,6 +89,10 @@ class CloudView:
 
     def no_capacity(self, instance_type: str, zone: str) -> bool:
         return self.faults.no_capacity(instance_type, zone)
+
+    def restricted(self, instance_type: str, zone: str) -> bool:
+        zones: dict[str, list[str]] = json.loads(self.store.fact(RESTRICTED) or "{}")
+        return zone in zones.get(instance_type, ())
 
     def family(self, instance_type: str) -> str | None:
         return self.offers.family(instance_type)

@@ -8,6 +8,7 @@ stays as it is. Where the file sets more than resources, it is a mapping:
     quotas           a list of `gpufleet.plan.quota_limits.QuotaArgs`; a quota that is not listed has no limit
     resource_quotas  limits of numbers of resources in each region, where they differ from AWS's defaults (`limits` of
                      aws/cloud.yaml): {elastic_ips: 10, nat_gateways: 8, nodes_per_node_group: 512, vpcs: 7}
+    restricted_zones zones in which an Azure subscription may not use a VM size: {Standard_NC24ads_A100_v4: [eastus-1]}
     nodes            the servers of an on-prem cluster, a list of `SeedServer`; a server that is no longer listed is
                      switched off
     storage_classes  names of the storage classes of an on-prem cluster, whose drivers are there
@@ -18,8 +19,9 @@ stays as it is. Where the file sets more than resources, it is a mapping:
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, TypeAdapter, ValidationError
 
 from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
@@ -27,7 +29,7 @@ from gpufleet.rules.messages import use_one_of
 from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.creation import plan_resource
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.scope import LIMITS
+from gpufleet_rehearsal.cloud.scope import LIMITS, RESTRICTED
 from gpufleet_rehearsal.onprem_cluster import NODES, ROUTER, STORAGE_CLASSES
 
 
@@ -58,6 +60,10 @@ class SeedServer(BaseModel):
     taints: list[dict[str, str]] = []
 
 
+RestrictedZone: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9]+-[1-3]$")]
+"""A zone of a subscription, as the catalog has it: eastus-1."""
+
+
 class SeedFile(BaseModel):
     """All that the file says."""
 
@@ -66,6 +72,7 @@ class SeedFile(BaseModel):
     holds: list[SeedResource] = []
     quotas: list[dict[str, JsonValue]] = []
     resource_quotas: dict[str, NonNegativeInt] = {}
+    restricted_zones: dict[str, list[RestrictedZone]] = {}
     nodes: list[SeedServer] = []
     storage_classes: list[str] = []
     router_configured: bool = False
@@ -101,6 +108,7 @@ def seed_account(cloud: Cloud, file: Path) -> None:
         # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.
         cloud.store.remember(QUOTAS, json.dumps(quotas))
         cloud.store.remember(LIMITS, json.dumps(limits))
+        cloud.store.remember(RESTRICTED, json.dumps(contents.restricted_zones))
         cloud.store.remember(STORAGE_CLASSES, json.dumps(contents.storage_classes))
         cloud.store.remember(ROUTER, "yes" if contents.router_configured else "")
         if "nodes" in contents.model_fields_set:

@@ -185,6 +185,24 @@ class NoCapacity(Condition, operator="no_capacity"):
         return bool(pairs) and all(scope.cloud.no_capacity(kind, zone) for kind, zone in pairs)
 
 
+class Restricted(Condition, operator="restricted"):
+    """`restricted: {type: vmSize, zone: "zones[*]", location: "location | location"}`: by the account's file, the
+    account may not use the size in some of these zones (numbers) of the location."""
+
+    type: PathText
+    zone: PathText
+    location: PathText
+
+    def holds(self, scope: Scope) -> bool:
+        places = values_at(self.location, scope)
+        return any(
+            scope.cloud.restricted(plain(kind), f"{plain(place)}-{plain(zone)}")
+            for kind in values_at(self.type, scope)
+            for place in places
+            for zone in values_at(self.zone, scope)
+        )
+
+
 class OverQuota(Condition, operator="over_quota"):
     """`over_quota: {type: instanceTypes[*], count: scalingConfig.desiredSize, where: {region: region}}`: with so many
     instances of the first instance type there, those of all resources of this kind together that are counted with it

@@ -290,6 +290,8 @@ class Trigger(TableRow):
     """Injected faults (faults.py) in force."""
     quotas: dict[str, int] = {}
     """vCPU quotas in force."""
+    restricted_zones: dict[str, list[str]] = {}
+    """Zones that are restricted for the account, by size."""
     limits: dict[str, int] = {}
     """Limits of numbers of resources in force (`$limits.x`), where they differ from a new account's."""
 

@@ -104,6 +104,10 @@ class CloudState(Protocol):
         """Whether a injected fault says that there is none in the zone id."""
         ...
 
+    def restricted(self, instance_type: str, zone: str) -> bool:
+        """Whether the account may not use the type in the zone (eastus-1), by its file."""
+        ...
+
     def vcpus(self, instance_type: str) -> int | None:
         """vCPUs of one instance; None when the catalog does not know the type."""
         ...

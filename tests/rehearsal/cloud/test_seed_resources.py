@@ -49,7 +49,8 @@ FAULTS: list[tuple[str | bytes, str]] = [
     ("7\n", "the file: Input should be a valid list"),
     (
         "a: b\n",
-        "a: unknown key; must be one of holds, quotas, resource_quotas, nodes, storage_classes, router_configured",
+        "a: unknown key; must be one of holds, quotas, resource_quotas, restricted_zones, nodes, storage_classes, "
+        "router_configured",
     ),
     ("holds: 7\n", "holds: Input should be a valid list"),
     (
@@ -69,6 +70,10 @@ FAULTS: list[tuple[str | bytes, str]] = [
         "resource_quotas: {batch_queues: 60}\n",
         "resource_quotas.batch_queues: is not a quota that AWS raises; use one of the 26 known, for instance "
         "access_points_per_file_system",
+    ),
+    (
+        "restricted_zones: {Standard_NC4as_T4_v3: ['1']}\n",
+        "restricted_zones.Standard_NC4as_T4_v3.0: String should match pattern '^[a-z0-9]+-[1-3]$'",
     ),
     (": [", "line 1: is not YAML: did not find expected key"),
     (b"\xff\xfe\0", "line 1: is not UTF-8"),
@@ -117,6 +122,16 @@ def test_what_the_account_holds_counts_and_its_file_raises_the_limit(cloud: Clou
         asyncio.run(cloud.create("aws:ec2/vpnGateway:VpnGateway", urn, {}))
     furnished(cloud, tmp_path, f"resource_quotas: {{vpn_gateways: 6}}\nholds:\n{gateways}")
     assert asyncio.run(cloud.create("aws:ec2/vpnGateway:VpnGateway", urn, {})).name == "ours"
+
+
+def test_restricted_zones_are_those_of_the_file_as_it_is_now(tmp_path: Path) -> None:
+    azure = open_cloud("azure-native", tmp_path)
+    furnished(azure, tmp_path, "restricted_zones: {Standard_NC24ads_A100_v4: [eastus-1, eastus-3]}\n")
+    size, zones = "Standard_NC24ads_A100_v4", ("eastus-1", "eastus-2", "eastus-3")
+    assert [azure.view.restricted(size, zone) for zone in zones] == [True, False, True]
+    assert not azure.view.restricted("Standard_NC4as_T4_v3", "eastus-1")
+    furnished(azure, tmp_path, "")
+    assert not azure.view.restricted(size, "eastus-1")
 
 
 def test_azure_has_no_quotas_on_networks_in_a_rehearsal(tmp_path: Path) -> None:

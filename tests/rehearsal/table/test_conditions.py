@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from gpufleet_rehearsal.cloud.availability import AwsInstanceCatalog
-from gpufleet_rehearsal.cloud.scope import ResourceRequest
+from gpufleet_rehearsal.cloud.scope import RESTRICTED, ResourceRequest
 from gpufleet_rehearsal.table import cloud_conditions
 from gpufleet_rehearsal.table.conditions import OPERATORS, When
 from gpufleet_rehearsal.table.paths import Scope
@@ -89,6 +89,11 @@ CASES = [
     ("lacks_addresses", {"subnets": "networkId", "nodes": "many"}, {"subnets": "networkId", "nodes": "size"}),
     ("lacks_addresses", {"subnets": "networkId", "nodes": "many"}, {"subnets": "name", "nodes": "many"}),
     ("no_capacity", {"type": "kind", "zone": "zones[0]"}, {"type": "kind", "zone": "zones[*]"}),
+    (
+        "restricted",
+        {"type": "kind", "zone": "size", "location": "name"},
+        {"type": "kind", "zone": "three", "location": "name"},
+    ),
     ("over_quota", {"type": "kind", "count": "size"}, {"type": "kind", "count": "rules | length"}),
     ("over_quota", {"type": "kind", "count": "three", "surge": "nothing"}, {"type": "kind", "count": "three"}),
     (
@@ -127,6 +132,7 @@ class OnlyInA(AwsInstanceCatalog):
 def scope(make_toy, timed_toy):
     toy = make_toy(timed_toy.clock, faults=["capacity:big.1:use1-az1"], quotas={"standard": 39})
     toy.cloud.view.offers = OnlyInA()
+    toy.store.remember(RESTRICTED, '{"big.1": ["p-4"]}')
     network = toy.create("toy:net/network:Network", "n", cidr="10.0.0.0/16", small="10.0.0.0/24")
     toy.clock.at += 30
     pools = [
