@@ -96,7 +96,9 @@ class Scenario:
         return made
 
     def prepare(self, trigger: Trigger) -> None:
-        """What stands before a trigger: the deletions it asks for."""
+        """What stands before a trigger: the limits and deletions it asks for."""
+        if trigger.limits:
+            self.cloud.store.remember(LIMITS, json.dumps(trigger.limits))
         for name in trigger.before:
             self.delete(self.resource(name))
 
@@ -117,8 +119,6 @@ def open_scenario(table: CloudTable, directory: Path, trigger: Trigger | None = 
     store, clock = Store(directory / "cloud.db"), FastClock()
     if trigger is not None and trigger.restricted_zones:
         store.remember(RESTRICTED, json.dumps(trigger.restricted_zones))
-    if trigger is not None and trigger.limits:
-        store.remember(LIMITS, json.dumps(trigger.limits))
     cloud = Cloud(table, store, clock, settings, problems=input_problems, offers=instance_catalog_of(table.cloud))
     return Scenario(cloud, clock, {})
 

@@ -57,6 +57,20 @@ class AtLeast(Exists, operator="at_least"):
         return any(sum(self._found(scope)) >= float(plain(number)) for number in most)
 
 
+class Total(Exists, operator="total"):
+    """`total: {of: "policy | size", above: 10240, type: aws:iam/rolePolicy:RolePolicy, where: {role: role}}`: the
+    numbers at `of`, here and in what `exists` looks for, come to more than that."""
+
+    of: PathText
+    above: int
+
+    def holds(self, scope: Scope) -> bool:
+        others = (
+            there for there in _others(self.type, self.where, scope) if self.when is None or self.when.holds(there)
+        )
+        return sum(float(plain(v)) for one in (scope, *others) for v in values_at(self.of, one)) > self.above
+
+
 class NotOffered(Condition, operator="not_offered"):
     """`not_offered: {type: instanceTypes[*], zone: "subnetIds[*] -> availabilityZoneId"}`: the catalog knows the
     instance type and says that some of the zones (ids or names; without `zone`: the whole region) does not offer it. A

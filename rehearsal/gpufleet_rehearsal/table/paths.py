@@ -332,6 +332,7 @@ def _tenth(value: Json) -> str | None:
 FILTERS: dict[str, Callable[[Json], Json]] = {
     "text": _decoded,
     "lower": lambda value: str(value).lower(),
+    "size": lambda value: len("".join(plain(value).split())),
     "length": lambda value: len(value) if isinstance(value, (str, Sequence, Mapping)) else None,
     "host": lambda value: str(value).partition("://")[2].partition("/")[0] or str(value),
     "base": lambda value: str(value).rpartition("/")[2],
@@ -352,12 +353,13 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "after-bar": lambda value: str(value).rpartition("|")[2],
     "underscored": lambda value: f"_{value}" if value else "",
 }
-"""text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
-text, list or object · host of an address · base: after the last slash · parent: between the last two
-slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-area: of a region
-or a zone, what the region's zone ids begin with, us-east-1a -> use1 · zone-letter: of a zone id, its name's last
-letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name · location: East US ->
-eastus · minor: of a version of Kubernetes, 1.34.2 -> 34 · oldest-minor: the oldest minor version that its nodes may
-have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has · load-balancer: its kind as ARNs have it,
-network -> net · service-role: of the name of an AWS service, its service-linked role's · after-bar: after the last | ·
-underscored: an underscore before what is not empty."""
+"""text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length
+of text, list or object · size: of a text without white space, as IAM counts policies · host of an address · base:
+after the last slash · parent: between the last two slashes · keys of an object, a line each · family: g5.8xlarge
+-> g5 · zone-id: of a zone's name · zone-area: of a region or a zone, what the region's zone ids begin with,
+us-east-1a -> use1 · zone-letter: of a zone id, its name's last letter · str: as text · bucket: of the ARN of a
+bucket or of objects in it, the bucket's name · location: East US -> eastus · minor: of a version of Kubernetes,
+1.34.2 -> 34 · oldest-minor: the oldest minor version that its nodes may have · tenth: of a range of addresses, the
+tenth, which DNS of Kubernetes has · load-balancer: its kind as ARNs have it, network -> net · service-role: of the
+name of an AWS service, its service-linked role's · after-bar: after the last | · underscored: an underscore before
+what is not empty."""

@@ -68,7 +68,7 @@ FAULTS: list[tuple[str | bytes, str]] = [
     ),
     (
         "resource_quotas: {batch_queues: 60}\n",
-        "resource_quotas.batch_queues: is not a quota that AWS raises; use one of the 26 known, for instance "
+        "resource_quotas.batch_queues: is not a quota that AWS raises; use one of the 27 known, for instance "
         "access_points_per_file_system",
     ),
     (

@@ -76,6 +76,16 @@ CASES = [
         {"others": 1, "type": "toy:net/network:Network"},
         {"others": 2, "type": "toy:net/network:Network"},
     ),
+    (
+        "total",
+        {"of": "cidr | size", "above": 21, "type": "toy:net/network:Network"},
+        {"of": "cidr | size", "above": 22, "type": "toy:net/network:Network"},
+    ),
+    (
+        "total",
+        {"of": "cidr | size", "above": 10, "type": "toy:net/network:Network", "where": {"cidr": "far"}},
+        {"of": "cidr | size", "above": 11, "type": "toy:net/network:Network", "where": {"cidr": "far"}},
+    ),
     ("not_offered", {"type": "kind", "zone": "zones[1]"}, {"type": "kind", "zone": "zones[0]"}),
     ("not_offered", {"type": "kind", "zone": "zones[*]"}, {"type": "name", "zone": "zones[1]"}),
     ("changed", "size", "max"),
