@@ -1,4 +1,4 @@
-"""The life of a program of the corpus, as the engine holds it with the provider: preview, up, up again, change, destroy.
+"""The life of a program of the corpus, as the engine holds it with the provider: preview, up, a change, destroy.
 
 Steps and their order are those of the engine (pkg/resource/deploy of pulumi/pulumi): Check before all; a create with
 unknown values at preview; Diff of the old inputs; a replacement is made first and the old one goes last, unless the
@@ -177,7 +177,7 @@ class Life:
 
 
 def filled(value: Any, outputs: Mapping[str, Mapping[str, Any]]) -> Any:
-    """The value with what its references lead to. What is not there is not known; a text with it is not known either."""
+    """The value with what its references lead to. What is not there is not known, nor a text with it."""
     if isinstance(value, Mapping):
         return {key: filled(inner, outputs) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Every program of the corpus comes up, changes and goes in the simulated cloud: nothing is refused, nothing is left."""
+"""Every program of the corpus comes up, changes and goes in the simulated cloud: nothing is refused, nothing left."""
 
 import re
 from collections import Counter
@@ -14,6 +14,7 @@ from tests.corpus.life import Change, Life
 from tests.corpus.programs import SAMPLE, programs
 from tests.rehearsal.engine_talk import talk_directly
 
+GUIDE = Path(__file__).parents[2] / "docs" / "rehearsal.md"
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+/[\w./-]+")
 
 
@@ -28,6 +29,21 @@ def test_sixty_programs_or_more_of_two_clouds() -> None:
 def test_each_kind_has_a_sample() -> None:
     kinds = {program.name: program.kind for program in programs()}
     assert {kind: kinds.get(name) for kind, name in SAMPLE.items()} == {kind: kind for kind in SAMPLE}
+
+
+def test_the_guide_counts_the_programs() -> None:
+    counted = Counter(program.cloud for program in programs())
+    made = sum(len(program.resources) for program in programs())
+    page = GUIDE.read_text()
+    said = f"It has {len(programs())} programs, {counted['aws']} on AWS and {counted['azure-native']} on Azure, with "
+    said += f"{made} resources."
+    assert said in " ".join(page.split())
+    rows = {}
+    for program in programs():
+        number, resources = rows.get(program.kind, (0, 0))
+        rows[program.kind] = (number + 1, resources + len(program.resources))
+    table = "".join(f"| {kind} | {number} | {resources} |\n" for kind, (number, resources) in rows.items())
+    assert f"| kind | programs | resources |\n|---|---|---|\n{table}\n" in page
 
 
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)
