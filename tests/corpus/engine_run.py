@@ -52,7 +52,7 @@ def run_program(program: Program, folder: Path) -> dict[str, Step]:
     def destroy() -> tuple[CompletedProcess[str], bool]:
         done = project.rehearse("--destroy", environment="dev")
         held = {each["id"] for each in program.holds}
-        left = [r.type for r in project.cloud_of("dev").store.resources() if r.owner is None and r.id not in held]
+        left = [r.type for r in project.cloud_of("dev").store.resources() if r.id not in held]
         return done, sorted(left) == sorted(program.leaves)
 
     steps: dict[str, Step] = {}
