@@ -205,8 +205,8 @@ def test_an_identity_that_is_not_there_is_refused(everything):
 
 
 def test_a_type_without_a_row_says_where_one_is_wanted(empty):
-    _, failures = empty.cloud.check("azure-native:keyvault:Vault", "v", {}, {})
-    assert "add a row to azure-native/types/keyvault.yaml" in failures[0].reason
+    _, failures = empty.cloud.check("azure-native:search:Service", "v", {}, {})
+    assert "add a row to azure-native/types/search.yaml" in failures[0].reason
 
 
 def test_what_is_there_by_itself_is_set_and_not_made(everything):

@@ -17,6 +17,29 @@ SINGLE = {"azure-native:storage:ManagementPolicy"}
 ON_ANOTHER = {"azure-native:monitor:DiagnosticSetting"}
 """Lies on another thing, is in no list of its group, and goes with that thing."""
 HERE = "/subscriptions/00000000-0000-0000-0000-000000000001"
+OF_OTHERS = {
+    f"azure-native:{kind}"
+    for kind in (
+        "authorization:RoleDefinition",
+        "batch:Application",
+        "compute:DiskEncryptionSet",
+        "compute:VirtualMachine",
+        "compute:VirtualMachineScaleSet",
+        "containerservice:MaintenanceConfiguration",
+        "keyvault:Secret",
+        "keyvault:Vault",
+        "netapp:Account",
+        "netapp:CapacityPool",
+        "netapp:CapacityPoolVolume",
+        "network:NetworkInterface",
+        "network:PublicIPPrefix",
+        "network:RouteTable",
+        "network:SecurityRule",
+        "network:VirtualNetworkPeering",
+        "storagecache:AmlFilesystem",
+    )
+}
+"""What only programs of other teams make: no component does, so that none is left behind by one."""
 IDS = [row.type for row in rows()]
 
 
@@ -47,7 +70,7 @@ def test_every_type_that_components_make_is_in_the_table():
 
 
 def test_every_type_of_the_simulated_azure_is_in_the_table():
-    assert set(IDS) == set(load_table("azure-native").types) - SINGLE - ON_ANOTHER
+    assert set(IDS) == set(load_table("azure-native").types) - SINGLE - ON_ANOTHER - OF_OTHERS
     assert len(IDS) == len(set(IDS))
 
 
