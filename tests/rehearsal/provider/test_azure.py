@@ -182,9 +182,24 @@ def test_keys_of_an_account_that_is_there(azure):
             f"{KEYS}: name: unknown argument; must be one of ",
         ),
         (
-            "azure-native:storage:getStorageAccount",
+            "azure-native:search:getService",
             {},
-            "azure-native:storage:getStorageAccount: the rehearsal cannot answer this look-up",
+            "azure-native:search:getService: the rehearsal cannot answer this look-up",
+        ),
+        (
+            "azure-native:resources:getResourceGroup",
+            {"resourceGroupName": "none"},
+            "ResourceGroupNotFound: Resource group 'none' could not be found.",
+        ),
+        (
+            "azure-native:network:getSubnet",
+            {"resourceGroupName": "fleet", "virtualNetworkName": "net", "subnetName": "none"},
+            "ResourceNotFound: The Resource 'Microsoft.Network/virtualNetworks/net/subnets/none' under resource group",
+        ),
+        (
+            "azure-native:containerservice:getManagedCluster",
+            {"resourceGroupName": "fleet", "resourceName": "none"},
+            "ResourceNotFound: The Resource 'Microsoft.ContainerService/managedClusters/none' under resource group",
         ),
     ],
 )
@@ -193,6 +208,41 @@ def test_other_look_ups_are_refused_in_one_line(azure, token, arguments, said):
         error = await refusal(invoke(engine, token, **arguments))
         assert error.details().startswith(said)
         assert "\n" not in error.details()
+
+    azure(conversation)
+
+
+def test_what_the_subscription_holds_is_found(azure):
+    network = {
+        "resourceGroupName": "fleet",
+        "virtualNetworkName": "net",
+        "addressSpace": {"addressPrefixes": ["10.60.0.0/16"]},
+    }
+    subnet = {
+        "resourceGroupName": "fleet",
+        "virtualNetworkName": "net",
+        "subnetName": "nodes",
+        "addressPrefix": "10.60.0.0/20",
+    }
+
+    async def conversation(engine):
+        await engine.create(GROUP, {"resourceGroupName": "fleet", "location": "eastus"}, name="group")
+        await engine.create(ACCOUNT, DATA)
+        await engine.create("azure-native:network:VirtualNetwork", network, name="net")
+        made = await engine.create("azure-native:network:Subnet", subnet, name="nodes")
+        group = await invoke(engine, "azure-native:resources:getResourceGroup", resourceGroupName="fleet")
+        assert (group["name"], group["location"]) == ("fleet", "eastus")
+        where = {"resourceGroupName": "fleet", "virtualNetworkName": "net"}
+        found = await invoke(engine, "azure-native:network:getVirtualNetwork", **where)
+        assert found["addressSpace"] == {"addressPrefixes": ["10.60.0.0/16"]}
+        found = await invoke(engine, "azure-native:network:getSubnet", **where, subnetName="nodes")
+        assert found["id"].endswith("/virtualNetworks/net/subnets/nodes")
+        assert found["addressPrefix"] == "10.60.0.0/20"
+        assert "natGateway" not in found
+        assert made
+        where = {"resourceGroupName": "fleet", "accountName": "fleetdata"}
+        found = await invoke(engine, "azure-native:storage:getStorageAccount", **where)
+        assert found["primaryEndpoints"]["blob"].startswith("https://fleetdata.blob.")
 
     azure(conversation)
 
