@@ -65,10 +65,10 @@ class Total(Exists, operator="total"):
     above: int
 
     def holds(self, scope: Scope) -> bool:
-        others = (
-            there for there in _others(self.type, self.where, scope) if self.when is None or self.when.holds(there)
+        beside = (
+            there for there in others(self.type, self.where, scope) if self.when is None or self.when.holds(there)
         )
-        return sum(float(plain(v)) for one in (scope, *others) for v in values_at(self.of, one)) > self.above
+        return sum(float(plain(v)) for one in (scope, *beside) for v in values_at(self.of, one)) > self.above
 
 
 class NotOffered(Condition, operator="not_offered"):
