@@ -76,7 +76,7 @@ def nodes(program: Program, resources: Mapping[str, Mapping[str, Any]]) -> list[
         if name in program.lookups:
             listed.append({"name": name, "arguments": {}, **program.lookups[name]})
             continue
-        node = {"inputs": {}, "dependsOn": [], "deleteBeforeReplace": False, **resources[name]}
+        node = {"inputs": {}, "dependsOn": [], "deleteBeforeReplace": None, **resources[name]}
         outputs = sorted(taken.get(name, set()) - {"id", "urn"})
         listed.append({"name": name, **node, "outputs": outputs})
     return listed

@@ -60,5 +60,6 @@ for each in json.loads(pathlib.Path(__file__).with_name("resources.json").read_t
         made[each["name"]] = pulumi.runtime.invoke_output(each["token"], filled(each["arguments"]))
         continue
     waits_for = [made[other] for other in each["dependsOn"]]
+    # None leaves it to the provider; False would overrule it.
     options = pulumi.ResourceOptions(depends_on=waits_for, delete_before_replace=each["deleteBeforeReplace"])
     made[each["name"]] = Resource(each, filled(each["inputs"]), options)
