@@ -145,3 +145,16 @@ def inside(value: object) -> st.SearchStrategy[object]:
     if isinstance(value, list) and value:
         return (VALUE | inside(value[0])).map(lambda new: [new, *value[1:]])
     return st.just(value)
+
+
+@pytest.mark.parametrize("told", [{}, {"platformCapabilities": ["EC2"]}, {"platformCapabilities": "${roles.kind}"}])
+def test_a_container_with_an_output_inside_is_not_refused(told: Mapping[str, object]) -> None:
+    """Its properties are one text, unknown as a whole: nothing says that it has a network configuration."""
+    container = {"containerProperties": '{"image": "${images.repositoryUrl}"}'}
+    program = {
+        "images": {"type": "aws:ecr/repository:Repository", "inputs": {}},
+        "roles": {"type": "aws:iam/role:Role", "inputs": {"assumeRolePolicy": "{}"}},
+        "job": {"type": "aws:batch/jobDefinition:JobDefinition", "inputs": {"type": "container", **container, **told}},
+    }
+    refused = [each.line for each in validate_feasibility(plan_from(program), {}) if each.finding.rejects]
+    assert refused == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from gpufleet.plan import Plan, Resource
+from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
 from gpufleet.plan.aws.route_tables import RouteTables
 from gpufleet.plan.aws.zones import SUBNET
@@ -29,8 +29,10 @@ def validate_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool
         *(get_path(each, "container") for each in ranges),
     ]
     for container in containers:
-        given = get_path(container, "networkConfiguration") is not None
-        yield batch_job.network_of_fargate(given=given, fargate=fargate)
+        network = get_path(container, "networkConfiguration")
+        # A container with an output inside, such as its image's address, is one text that is not known at preview.
+        if network is not UNKNOWN and value_of(resource, "platformCapabilities") is not UNKNOWN:
+            yield batch_job.network_of_fargate(given=network is not None, fargate=fargate)
         for requirement in blocks(get_path(container, "resourceRequirements")):
             kind, value = get_path(requirement, "type"), get_path(requirement, "value")
             if isinstance(kind, str) and isinstance(value, str | int | float):
