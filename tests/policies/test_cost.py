@@ -99,7 +99,7 @@ def test_legal_program_passes() -> None:
         (
             {"odd": {"type": "aws:neptune/cluster:Cluster"}},
             "dev",
-            ("dev", "any-cost-price-known", "unverified"),
+            ("dev", "any-cost-minor-price-known", "unverified"),
         ),
     ],
 )
@@ -192,8 +192,18 @@ def test_unknown_values_are_unverified_through_the_sdk(changes: Resources, findi
 def test_finding_on_a_price_is_on_the_resource_that_has_it() -> None:
     lustre = {"type": "aws:fsx/lustreFileSystem:LustreFileSystem", "inputs": {"storageCapacity": 1200, "tags": TAGS}}
     found = validate_cost(plan_from(program(main=lustre, trainers=group("p5e.48xlarge"))), {}, TODAY)
-    urns = [each.urn.split("::")[-2:] for each in found if each.rejects and each.finding.rule == "any-cost-price-known"]
-    assert sorted(urns) == [["aws:eks/nodeGroup:NodeGroup", "trainers"], [lustre["type"], "main"]]
+    faults = [each for each in found if each.finding.status is Status.FAIL and "price-known" in each.finding.rule]
+    assert sorted((each.finding.rule, *each.urn.split("::")[-2:], each.rejects) for each in faults) == [
+        ("any-cost-minor-price-known", lustre["type"], "main", False),
+        ("any-cost-price-known", "aws:eks/nodeGroup:NodeGroup", "trainers", True),
+    ]
+
+
+def test_only_a_missing_price_of_gpu_nodes_refuses() -> None:
+    """In a region of which the catalog has the GPU types, and few other prices."""
+    refused, advised = reported(policy_args(LEGAL, region="eu-west-1"))
+    assert [line for line in refused if "price" in line] == []
+    assert [line for line in advised if "NAT gateway" in line and "[any-cost-minor-price-known]" in line]
 
 
 def test_suppressed_price_is_told_and_does_not_refuse() -> None:

@@ -18,7 +18,8 @@ OLD_AFTER = timedelta(days=180)
 class PriceTag:
     """A price as the catalog has it. usd: None if not known. unit: hour, GB, GB-month ...
 
-    of: what the catalog was asked for. source and as_of are empty where it has no record at all.
+    of: what the catalog was asked for. source and as_of are empty where it has no record at all. node: whether it is
+    the price of a machine, which outweighs all others.
     """
 
     of: str
@@ -26,6 +27,7 @@ class PriceTag:
     usd: float | None
     source: str = ""
     as_of: str = ""
+    node: bool = False
 
     def is_old(self, today: date) -> bool:
         """Whether the price is of more than 180 days ago. A month counts from its last day, an unknown date as new."""

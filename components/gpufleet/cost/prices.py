@@ -21,12 +21,12 @@ def node_price(cloud: str, type_name: str, region: str | None, market: str = "on
     of = of if market == "on-demand" else f"{of} ({market})"
     catalog = catalog_of(cloud)
     if region is None:
-        return PriceTag(of, "hour", None)
+        return PriceTag(of, "hour", None, node=True)
     if record := catalog.prices.get((type_name, region, market)):
-        return PriceTag(of, "hour", record.usd_per_hour, record.source, record.as_of)
+        return PriceTag(of, "hour", record.usd_per_hour, record.source, record.as_of, node=True)
     if market == "on-demand" and (service := catalog.service_prices.get((NODE_SERVICE[cloud], type_name, region))):
-        return PriceTag(of, "hour", service.usd, service.source, service.as_of)
-    return PriceTag(of, "hour", None)
+        return PriceTag(of, "hour", service.usd, service.source, service.as_of, node=True)
+    return PriceTag(of, "hour", None, node=True)
 
 
 def service_price(cloud: str, service: str, item: str, region: str | None, unit: str) -> PriceTag:

@@ -180,25 +180,28 @@ def _approved(pool: PoolCost, limits: CostLimits) -> int | None:
 
 def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
     for pool in cost.pools:
-        yield from (ResourceFinding(pool.name, _price(line), pool.planned.resource.urn) for line in pool.lines)
+        gpu = pool.planned.gpu is not False
+        yield from (ResourceFinding(pool.name, _price(line, gpu), pool.planned.resource.urn) for line in pool.lines)
     billed = [resource for resource in plan.resources if is_billed(resource.type)]
     names = Counter(resource.name for resource in billed)
     # Resources of different types may share a name: then the line alone says which it is.
     urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
     for line in cost.other_lines:
         first = next(iter(line.resources), "")
-        yield ResourceFinding(first or cost.stack, _price(line), urns.get(first, ""))
+        yield ResourceFinding(first or cost.stack, _price(line, gpu=True), urns.get(first, ""))
     for kind in cost.not_priced:
         reason = "this type is not in the table of what costs money"
-        yield ResourceFinding(cost.stack, cost_limits.price_known(what=kind, reason=reason, known=None))
+        yield ResourceFinding(cost.stack, cost_limits.minor_price_known(what=kind, reason=reason, known=None))
     old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
     yield ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD_AFTER.days))
 
 
-def _price(line: LineItem) -> Finding:
+def _price(line: LineItem, gpu: bool) -> Finding:
+    """gpu: whether a machine on the line may have GPUs; one that is reserved may."""
     # A line whose price is known may be unknown for its amount.
     known = True if not line.unknown else False if line.price.usd is None else None
-    return cost_limits.price_known(what=line.what, reason=line.reason, known=known)
+    judge = cost_limits.price_known if gpu and line.price.node else cost_limits.minor_price_known
+    return judge(what=line.what, reason=line.reason, known=known)
 
 
 def _budget(plan: Plan) -> dict[str, Any]:

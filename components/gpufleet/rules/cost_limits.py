@@ -48,12 +48,28 @@ def ceiling_pool(*, most: int, usd: float, complete: bool, limit: float, fits: i
 
 @rule("any-cost-price-known", Severity.ERROR)
 def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
-    """Everything that a stack is billed for has a price in the catalog, because a ceiling is only certain then.
+    """The GPU nodes of a stack have a price in the catalog, because a ceiling without them says nothing.
 
     known: None where the price may be known, but not how much of it there will be. reason: what is not known.
 
     Source: infracost takes a missing price for zero (internal/schema/cost_component.go of infracost/infracost).
     """
+    return _price_known(what, reason, known)
+
+
+@rule("any-cost-minor-price-known", Severity.WARNING)
+def minor_price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
+    """Everything else that a stack is billed for has a price in the catalog: without it, the figures are lower bounds.
+
+    known and reason: as of any-cost-price-known.
+
+    Source: our choice of severity: no list that needs no account has the small prices of each region, and a stack there
+    is not wrong; any-cost-ceiling-stack says that its figure is a lower bound.
+    """
+    return _price_known(what, reason, known)
+
+
+def _price_known(what: str, reason: str, known: bool | None) -> Outcome:
     if known:
         return passed()
     if known is None:

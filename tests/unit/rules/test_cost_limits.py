@@ -88,6 +88,25 @@ CASES = {
             "values, and see docs/cost.md for what is priced [any-cost-price-known]",
         ),
     ],
+    cost_limits.minor_price_known: [
+        ("known", {"what": "NAT gateway", "reason": "", "known": True}, "pass", ""),
+        (
+            "no-price",
+            {"what": "disk", "reason": "no price of disk io2 in us-east-1", "known": False},
+            "fail",
+            "trainers: cost=disk: no price of disk io2 in us-east-1, so that no figure holds "
+            "it; run "
+            "`gpufleet catalog refresh`, or suppress this for the resource and say what it costs in the reason "
+            "[any-cost-minor-price-known]",
+        ),
+        (
+            "no-amount",
+            {"what": "nodes: g5.xlarge", "reason": "the amount is not known before deployment", "known": None},
+            "unverified",
+            "trainers: cost=nodes: g5.xlarge: not verified: the amount is not known before deployment; give plain "
+            "values, and see docs/cost.md for what is priced [any-cost-minor-price-known]",
+        ),
+    ],
     cost_limits.approved: [
         ("at-the-limit", approval(2, 16), "pass", ""),
         ("approved", approval(5, 40, approved=40), "pass", ""),
