@@ -1,7 +1,10 @@
 """The policy pack gpufleet-zones on raw Azure resources: what it refuses."""
 
+from dataclasses import replace
+
 import pytest
 
+from gpufleet.plan import Plan
 from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.policies.feasibility import validate_feasibility
 from gpufleet.policies.pack import plan_of
@@ -69,9 +72,11 @@ def test_legal_program_passes_every_rule() -> None:
             {("trainers", "azure-agent-pool-spot-upgrade")},
         ),
         (
-            both(put("trainers", orchestratorVersion="1.35"), put("cluster", kubernetesVersion="1.34")),
+            both(put("trainers", orchestratorVersion="1.37"), put("cluster", kubernetesVersion="1.36")),
             {("trainers", "azure-agent-pool-version")},
         ),
+        (put("cluster", kubernetesVersion="1.30"), {("cluster", "azure-cluster-version-offered")}),
+        (put("cluster", kubernetesVersion="1.36.x"), {("cluster", "azure-cluster-version")}),
         (
             profile(vmSize="Standard_DS2_v2", osDiskType="Ephemeral"),
             {("cluster", "azure-agent-pool-cache")},
@@ -327,3 +332,11 @@ def test_the_pool_of_2018() -> None:
 
 def test_a_pool_resized_to_nothing_is_legal() -> None:
     assert findings_of(with_change(put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 0}}))) == []
+
+
+def test_an_old_version_is_legal_with_long_term_support_and_on_a_cluster_that_has_it() -> None:
+    old = {"kubernetesVersion": "1.30"}
+    assert findings_of(with_change(put("cluster", supportPlan="AKSLongTermSupport", **old))) == []
+    plan = plan_from(with_change(put("cluster", **old)), "eastus")
+    kept = Plan(plan.stack, [replace(each, operation="same") for each in plan.resources])
+    assert [each.line for each in validate_azure_feasibility(kept, CONFIG) if each.rejects] == []

@@ -137,6 +137,11 @@ def _cluster_of(reading: PropertyReader, pool: AzurePool) -> Resource | None:
 def validate_cluster(reading: PropertyReader) -> None:
     """Every rule on a cluster beside those on its pools."""
     graph, cluster = reading.graph, reading.resource
+    version, plan = reading.text("kubernetesVersion"), reading.text("supportPlan")
+    # One that is there keeps its version; with long-term support new ones may have older versions, too.
+    if version and plan in ("", "KubernetesOfficial") and cluster.operation in ("create", "replace"):
+        for finding in azure_cluster.validate_version(version):
+            reading.add(finding)
     dns, services = reading.text("networkProfile", "dnsServiceIP"), reading.text("networkProfile", "serviceCidr")
     if dns and services is not None:
         reading.add(azure_cluster.dns_inside(dns=dns, services=services or "10.0.0.0/16"))

@@ -256,11 +256,11 @@ def validate_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
     if isinstance(name := args.get("cluster_name"), str):
         findings.append(name_legal(cluster_name=name))
     if isinstance(version := args.get("version"), str):
-        findings += _version(version)
+        findings += validate_version(version)
     return findings
 
 
-def _version(version: str) -> list[Finding]:
+def validate_version(version: str) -> list[Finding]:
     """Form, and whether AKS offers it; of a version with a patch, whether it offers the minor version."""
     found = _VERSION.fullmatch(version)
     if found is None:
