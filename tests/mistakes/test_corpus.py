@@ -27,9 +27,10 @@ PEERS = {
 """The threads that facts/peers.md names. awsome-distributed-training is called awsome-distributed-ai today."""
 
 
-def test_sixty_mistakes_or_more() -> None:
-    assert len({(mistake.rule, mistake.source) for mistake in mistakes()}) >= 60
-    assert len({mistake.rule for mistake in mistakes()}) >= 45
+def test_two_hundred_and_fifty_mistakes_or_more() -> None:
+    assert len({(mistake.rule, mistake.source) for mistake in mistakes()}) >= 240
+    assert len(mistakes()) >= 250
+    assert len({mistake.rule for mistake in mistakes()}) >= 120
 
 
 def test_names_are_unique() -> None:
