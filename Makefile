@@ -8,7 +8,7 @@ E2E ?= engine cluster network_policy openmpi azurite slurm singularity browser s
 
 .DEFAULT_GOAL := help
 .PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests mutations sweep \
-	crashes corpus kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) \
+	legal crashes corpus kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) \
 	many-nodes example-image sdks site bench lock clean
 
 help: ## List the targets
@@ -32,9 +32,9 @@ first-comment: ## Time an outsider's path from `git clone` to the first comment,
 test: setup lint types generated tests ## Set up, check style, types and generated files, run the tests (not the sweep)
 
 # Tests never try the network for Pulumi's installer.
-test tests sweep crashes corpus e2e many-nodes: export GPUFLEET_PULUMI ?= path,build
+test tests sweep legal crashes corpus e2e many-nodes: export GPUFLEET_PULUMI ?= path,build
 # What pytest has compiled once is read the next time, which is half of collecting the tests.
-test tests sweep crashes corpus e2e many-nodes: export PYTHONDONTWRITEBYTECODE =
+test tests sweep legal crashes corpus e2e many-nodes: export PYTHONDONTWRITEBYTECODE =
 # Folders that `make e2e` alone collects.
 APART := browser cluster network_policy openmpi sdks singularity slurm
 
@@ -62,6 +62,9 @@ mutations: setup ## Make one wrong line at a time (tests/mutations.yaml); tests 
 
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
+
+legal: setup ## Try 500 legal configurations and programs, others each time; nothing may refuse them (LEGAL_CASES=2000)
+	@LEGAL_CASES=$(or $(LEGAL_CASES),500) $(BIN)/pytest -n $(WORKERS) $(ARGS) tests/legal
 
 crashes: setup ## `kill -9` at 200 moments of `up` and destroy, and recover (ARGS="--seed 17", "--count 20"), an hour
 	@$(BIN)/python -m tests.crashes $(ARGS)
