@@ -57,7 +57,7 @@ class AtLeast(Exists, operator="at_least"):
         return any(sum(self._found(scope)) >= float(plain(number)) for number in most)
 
 
-class Total(Exists, operator="total"):
+class TotalAbove(Exists, operator="total"):
     """`total: {of: "policy | size", above: 10240, type: aws:iam/rolePolicy:RolePolicy, where: {role: role}}`: the
     numbers at `of`, here and in what `exists` looks for, come to more than that."""
 
