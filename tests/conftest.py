@@ -7,11 +7,15 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Figures that the developer has refreshed must not decide whether a test passes.
 os.environ["GPUFLEET_CATALOG"] = ""
 # Tests make little garbage; what a thousand objects are worth to a service, a hundred thousand are here.
 gc.set_threshold(100_000, 20, 20)
+# How long an example takes says how busy the machine is.
+settings.register_profile("ours", deadline=None)
+settings.load_profile("ours")
 _modules = 0
 
 

@@ -84,8 +84,11 @@ class PulumiCli:
     def program(self) -> str:
         """Path of the engine, from PATH of its environment.
 
-        Errors: PulumiCliError when there is none, or when it is older than the SDK, which it cannot run.
+        Errors: PulumiCliError when there is none, when it is older than the SDK, which it cannot run, or when there is
+        no project to run it in.
         """
+        if not self.project.is_dir():
+            raise PulumiCliError(f"{self.project}: is not a directory; give that of a Pulumi project with --program")
         least = ".".join(version("pulumi").split(".")[:2])
         path = shutil.which("pulumi", path=self.environment.get("PATH"))
         if path is None:

@@ -224,3 +224,10 @@ def test_a_shell_completes_environments(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir("/")
     assert completed("gpufleet rehearse", "a") == []
     assert completed(f"gpufleet stop --program {tmp_path}", "az") == ["azure-dev"]
+
+
+def test_a_project_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    """Before the engine is looked for: its process cannot begin in such a folder."""
+    with pytest.raises(PulumiCliError) as caught:
+        PulumiCli(tmp_path / "none").output_of("stack", "ls")
+    assert str(caught.value) == f"{tmp_path}/none: is not a directory; give that of a Pulumi project with --program"
