@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from gpufleet_rehearsal.inputs.validate import types as input_schemas
-from gpufleet_rehearsal.table.cloud_conditions import AtLeast, Cidr
+from gpufleet_rehearsal.table.address_conditions import SubnetTooSmall
+from gpufleet_rehearsal.table.cloud_conditions import AtLeast, Cidr, LacksAddresses
 from gpufleet_rehearsal.table.conditions import Condition, Count, Number
 from gpufleet_rehearsal.table.loader import CloudTable
 from gpufleet_rehearsal.table.model import TypeRow
@@ -119,9 +120,9 @@ KINDS = (
     LimitKind("dependent values", "values that are legal only with others", lambda of: True, _depends),
     LimitKind(
         "addresses",
-        "a range that lies in another one, overlaps none, or has a size",
-        lambda of: of.names(_ADDRESS),
-        lambda of: any(isinstance(each, Cidr) for each in of.conditions),
+        "a range that lies in another one, overlaps none, or has a size; free addresses of a subnet",
+        lambda of: of.names(_ADDRESS) or bool(of.row.addresses),
+        lambda of: any(isinstance(each, Cidr | LacksAddresses | SubnetTooSmall) for each in of.conditions),
     ),
     LimitKind(
         "same region",
