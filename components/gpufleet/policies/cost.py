@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line_item import OLD_AFTER, LineItem, Total, total_of
+from gpufleet.cost.line_item import OLD_AFTER, Total, total_of
 from gpufleet.cost.pool_cost import PoolCost
 from gpufleet.cost.resources import is_billed
 from gpufleet.cost.usage_assumptions import HOURS, UsageArgs, read_usage
@@ -20,7 +20,6 @@ from gpufleet.policies.ownership import PROPERTIES as OWNERSHIP
 from gpufleet.policies.ownership import validate_ownership
 from gpufleet.rules import cost_limits
 from gpufleet.rules.resource_finding import ResourceFinding
-from gpufleet.rules.rule import Finding
 
 STACK_USD_MONTH = 50_000.0
 POOL_USD_MONTH = 25_000.0
@@ -179,29 +178,31 @@ def _approved(pool: PoolCost, limits: CostLimits) -> int | None:
 
 
 def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
-    for pool in cost.pools:
-        gpu = pool.planned.gpu is not False
-        yield from (ResourceFinding(pool.name, _price(line, gpu), pool.planned.resource.urn) for line in pool.lines)
+    """Each GPU node's price, and everything else in one finding: it is often missing, and weighs little."""
     billed = [resource for resource in plan.resources if is_billed(resource.type)]
     names = Counter(resource.name for resource in billed)
     # Resources of different types may share a name: then the line alone says which it is.
     urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
+    lines = [
+        (pool.name, pool.planned.resource.urn, pool.planned.gpu, line) for pool in cost.pools for line in pool.lines
+    ]
     for line in cost.other_lines:
         first = next(iter(line.resources), "")
-        yield ResourceFinding(first or cost.stack, _price(line, gpu=True), urns.get(first, ""))
-    for kind in cost.not_priced:
-        reason = "this type is not in the table of what costs money"
-        yield ResourceFinding(cost.stack, cost_limits.minor_price_known(what=kind, reason=reason, known=None))
+        # A machine that is reserved may have GPUs.
+        lines.append((first or cost.stack, urns.get(first, ""), None, line))
+    missing, undecided = list[str](), [kind.rpartition(":")[2] for kind in cost.not_priced]
+    for name, urn, gpu, line in lines:
+        # A line whose price is known may be unknown for its amount.
+        known = True if not line.unknown else False if line.price.usd is None else None
+        if line.price.node and gpu is not False:
+            finding = cost_limits.price_known(what=line.what, reason=line.reason, known=known)
+            yield ResourceFinding(name, finding, urn)
+        elif not known:
+            (missing if known is False else undecided).append(line.what)
+    several = {"missing": list(dict.fromkeys(missing)), "undecided": list(dict.fromkeys(undecided))}
+    yield ResourceFinding(cost.stack, cost_limits.minor_price_known(**several))
     old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
     yield ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD_AFTER.days))
-
-
-def _price(line: LineItem, gpu: bool) -> Finding:
-    """gpu: whether a machine on the line may have GPUs; one that is reserved may."""
-    # A line whose price is known may be unknown for its amount.
-    known = True if not line.unknown else False if line.price.usd is None else None
-    judge = cost_limits.price_known if gpu and line.price.node else cost_limits.minor_price_known
-    return judge(what=line.what, reason=line.reason, known=known)
 
 
 def _budget(plan: Plan) -> dict[str, Any]:

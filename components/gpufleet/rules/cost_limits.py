@@ -1,6 +1,6 @@
 """Rules on what a stack may cost: ceilings, approval, idle nodes, a budget, and prices that nobody knows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
@@ -54,28 +54,36 @@ def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
 
     Source: infracost takes a missing price for zero (internal/schema/cost_component.go of infracost/infracost).
     """
-    return _price_known(what, reason, known)
-
-
-@rule("any-cost-minor-price-known", Severity.WARNING)
-def minor_price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
-    """Everything else that a stack is billed for has a price in the catalog: without it, the figures are lower bounds.
-
-    known and reason: as of any-cost-price-known.
-
-    Source: our choice of severity: no list that needs no account has the small prices of each region, and a stack there
-    is not wrong; any-cost-ceiling-stack says that its figure is a lower bound.
-    """
-    return _price_known(what, reason, known)
-
-
-def _price_known(what: str, reason: str, known: bool | None) -> Outcome:
     if known:
         return passed()
     if known is None:
         return unverified("cost", what, reason, "give plain values, and see docs/cost.md for what is priced")
     fix = "run `gpufleet catalog refresh`, or suppress this for the resource and say what it costs in the reason"
     return failed("cost", what, f"{reason}, so that no figure holds it", fix)
+
+
+@rule("any-cost-minor-price-known", Severity.WARNING)
+def minor_price_known(*, missing: Sequence[str], undecided: Sequence[str]) -> Outcome:
+    """Everything else that a stack is billed for has a price in the catalog: without it, the figures are lower bounds.
+
+    missing: what has no price. undecided: what may have one, but of which is not known how much there will be, or
+    whether it costs anything.
+
+    Source: our choice of severity: no list that needs no account has the small prices of each region, and a stack there
+    is not wrong; any-cost-ceiling-stack says that its figure is a lower bound.
+    """
+    see = "see `gpufleet cost` for each"
+    if missing:
+        problem = "has no price in the catalog, so that no figure holds it"
+        return failed("cost", _some(missing), problem, f"run `gpufleet catalog refresh`, or {see}")
+    if undecided:
+        return unverified("cost", _some(undecided), "the amount or the price is not known before deployment", see)
+    return passed()
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first three, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 @rule("any-cost-approval", Severity.ERROR)

@@ -89,22 +89,21 @@ CASES = {
         ),
     ],
     cost_limits.minor_price_known: [
-        ("known", {"what": "NAT gateway", "reason": "", "known": True}, "pass", ""),
+        ("known", {"missing": [], "undecided": []}, "pass", ""),
         (
-            "no-price",
-            {"what": "disk", "reason": "no price of disk io2 in us-east-1", "known": False},
+            "missing",
+            {"missing": ["NAT gateway", "KMS key", "disk (gp3)", "log group"], "undecided": ["files"]},
             "fail",
-            "trainers: cost=disk: no price of disk io2 in us-east-1, so that no figure holds "
-            "it; run "
-            "`gpufleet catalog refresh`, or suppress this for the resource and say what it costs in the reason "
+            "trainers: cost=NAT gateway, KMS key, disk (gp3) and 1 more: has no price in the catalog, so that no "
+            "figure holds it; run `gpufleet catalog refresh`, or see `gpufleet cost` for each "
             "[any-cost-minor-price-known]",
         ),
         (
-            "no-amount",
-            {"what": "nodes: g5.xlarge", "reason": "the amount is not known before deployment", "known": None},
+            "undecided",
+            {"missing": [], "undecided": ["files"]},
             "unverified",
-            "trainers: cost=nodes: g5.xlarge: not verified: the amount is not known before deployment; give plain "
-            "values, and see docs/cost.md for what is priced [any-cost-minor-price-known]",
+            "trainers: cost=files: not verified: the amount or the price is not known before deployment; see "
+            "`gpufleet cost` for each [any-cost-minor-price-known]",
         ),
     ],
     cost_limits.approved: [
