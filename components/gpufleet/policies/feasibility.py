@@ -18,6 +18,7 @@ from gpufleet.policies.aws.bucket_keys import validate_bucket_keys
 from gpufleet.policies.aws.clusters import validate_clusters
 from gpufleet.policies.aws.efa_security_groups import validate_efa_security_groups
 from gpufleet.policies.aws.files import validate_files
+from gpufleet.policies.aws.iam_policies import validate_iam_policies
 from gpufleet.policies.aws.image_pulls import validate_image_pulls
 from gpufleet.policies.aws.node_groups import validate_node_groups
 from gpufleet.policies.aws.pools import validate_pools
@@ -77,6 +78,7 @@ def validate_feasibility(plan: Plan, config: Mapping[str, object]) -> Sequence[R
         *validate_batch(plan, pools),
         *validate_image_pulls(plan),
         *validate_bucket_keys(plan),
+        *validate_iam_policies(plan),
         *validate_azure_feasibility(plan, config),
         *validate_network_policies(plan),
         *validate_hubs(plan),
