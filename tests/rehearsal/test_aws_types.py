@@ -1,6 +1,7 @@
 """What is particular to types of the simulated AWS: durations, zones, versions, and what a cluster makes."""
 
 import re
+from bisect import bisect_left
 
 import pytest
 
@@ -58,8 +59,8 @@ PREFIXED = sorted(
     for token, row in AWS.types.items()
     if row.autoname is not None and f"{row.autoname.property}Prefix" in row.immutable
 )
-LONGEST_TRIED = 600
-"""Characters; no service takes longer names."""
+LEGAL_LENGTH, LONGEST_TRIED = 6, 600
+"""Characters: every service takes so many after a beginning that it demands, none the second number."""
 
 
 @pytest.mark.parametrize(("token", "name"), PREFIXED, ids=[each[0] for each in PREFIXED])
@@ -77,12 +78,20 @@ def test_longest_prefix_becomes_a_legal_name(token, name, tmp_path):
 
 
 def longest_legal(aws, token, given, property_):
-    """The longest text that the checks of inputs take."""
-    for length in range(LONGEST_TRIED, 0, -1):
-        text = AWS.types[token].autoname.beginning.ljust(length, "p")
-        if not aws.cloud.check(token, "prefixed", {**given, property_: text}, {})[1]:
-            return text
-    raise AssertionError(f"{token} takes no {property_}")
+    """The longest text that the checks of inputs take; longer ones are refused."""
+
+    beginning = AWS.types[token].autoname.beginning
+
+    def text(length):
+        return beginning.ljust(length, "p")
+
+    def is_refused(length):
+        return bool(aws.cloud.check(token, "prefixed", {**given, property_: text(length)}, {})[1])
+
+    lengths = range(len(beginning) + LEGAL_LENGTH, LONGEST_TRIED)
+    refused = bisect_left(lengths, True, key=is_refused)
+    assert refused > 0, f"{token} takes no {property_}"
+    return text(lengths[refused - 1])
 
 
 NAMED = sorted(
