@@ -100,7 +100,8 @@ def test_pods_that_wait_are_named_with_the_schedulers_words_and_ctrl_c_leaves_th
     file = outputs(operator, namespace, tmp_path, empty={"types": ["p5.48xlarge"], "zones": ["use1-az1"]})
     options = ["--outputs", file, "--workers", "2", "--name", "late", "--follow", *IMAGE]
     with running("jobs", "submit", "dev", *options, "--", "python3", "train.py") as job:
-        [*_, waits] = said_until(job, "wait", "Unschedulable")
+        # The scheduler may have looked at only one of them so far.
+        [*_, waits] = said_until(job, "late-worker-0..1 wait: Unschedulable")
         job.send_signal(signal.SIGINT)
         rest, code = said_to_the_end(job)
     assert "late-worker-0..1 wait: Unschedulable: 0/" in waits
