@@ -311,9 +311,13 @@ class SimulatedCluster:
         try:
             await self.reach()
             noted = self._noted()
-            if finalizer := noted.finalizer(kind, id_):
-                # The controller would wait for ever; so the wait's whole time passes at once.
-                raise waiting.still_there(f"{kind.kind} {name}", seconds or waiting.DELETE_SECONDS, finalizer)
+            # What holds it may be going at this moment, with its namespace.
+            await waiting.until_released(
+                f"{kind.kind} {name}",
+                lambda: noted.finalizer(kind, id_),
+                waiting.seconds_for(state, seconds, waiting.DELETE_SECONDS),
+                self._clock,
+            )
             if noted.remove(kind, id_):
                 return
             objects = await self._there()

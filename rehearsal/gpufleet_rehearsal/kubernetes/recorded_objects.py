@@ -20,6 +20,7 @@ from gpufleet_rehearsal.kubernetes.word_lists import word_list
 from gpufleet_rehearsal.table.paths import Json
 
 FILE = "kubernetes.db"
+NAMESPACE = ResourceType("v1", "Namespace")
 VOLUME, CLAIM = ResourceType("v1", "PersistentVolume"), ResourceType("v1", "PersistentVolumeClaim")
 
 
@@ -73,11 +74,17 @@ class RecordedObjects:
         return [held.inputs for held in self._store.resources(str(kind)) if held.id.startswith(f"{self._cluster} ")]
 
     def remove(self, kind: ResourceType, id_: str) -> bool:
-        """Strike out a note; False when there was none."""
+        """Strike out a note, and with a namespace those of what lies in it; False when there was none."""
         held = self._held(kind, id_)
-        if held is not None:
+        if held is None:
+            return False
+        inside = f"{self._cluster} {id_}/"
+        with self._store.transaction():
+            for each in self._store.resources() if kind == NAMESPACE else ():
+                if each.id.startswith(inside):
+                    self._store.remove(each, time.time())
             self._store.remove(held, time.time())
-        return held is not None
+        return True
 
     def finalizer(self, kind: ResourceType, id_: str) -> str:
         """What keeps an object from being deleted, empty for nothing: pv-protection of a volume that a claim names.

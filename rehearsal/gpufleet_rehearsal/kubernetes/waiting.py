@@ -181,7 +181,7 @@ async def delete(target: Target, state: Object, asked: float, clock: Clock, tell
             await tell(f"being deleted: {held}")
             last = held
         if time.monotonic() - began > seconds:
-            raise still_there(str(target), seconds, held)
+            raise _still_there(str(target), seconds, held)
         try:
             await clock.pause(pause)
         except Interrupted as error:
@@ -189,7 +189,17 @@ async def delete(target: Target, state: Object, asked: float, clock: Clock, tell
         pause = min(pause * 1.3, SLOWEST_LOOK)
 
 
-def still_there(target: str, seconds: float, held: str) -> DeletionTimeout:
+async def until_released(target: str, finalizer: Callable[[], str], seconds: float, clock: Clock) -> None:
+    """Wait until nothing keeps an object that is only noted down. Errors: DeletionTimeout, Interrupted."""
+    began, pause = time.monotonic(), FIRST_LOOK
+    while held := finalizer():
+        if time.monotonic() - began > seconds:
+            raise _still_there(target, seconds, held)
+        await clock.pause(pause)
+        pause = min(pause * 1.3, SLOWEST_LOOK)
+
+
+def _still_there(target: str, seconds: float, held: str) -> DeletionTimeout:
     """The error for an object that is not gone in time. held: what keeps it; empty when nothing says so."""
     return DeletionTimeout(
         f"{target} is still there {seconds:g} s after it was to be deleted{f'; {held}' if held else ''}; take "

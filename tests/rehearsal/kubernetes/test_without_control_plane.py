@@ -21,6 +21,14 @@ from gpufleet_rehearsal.kubernetes.resource_type import ResourceTypeError, resou
 
 CONFIGMAP = "kubernetes:core/v1:ConfigMap"
 URN = f"urn:pulumi:s::p::{CONFIGMAP}::a"
+VOLUME, CLAIM = "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim"
+VOLUME_SPEC = {"accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Ti"}, "nfs": {"server": "a.b", "path": "/"}}
+CLAIM_SPEC = {
+    "accessModes": ["ReadWriteMany"],
+    "resources": {"requests": {"storage": "1Ti"}},
+    "volumeName": "v",
+    "storageClassName": "",
+}
 
 
 class Heard(EngineLog):
@@ -275,20 +283,43 @@ def test_a_request_is_printed_and_only_its_submission_needs_a_control_plane(tmp_
 
 def test_a_volume_is_kept_as_long_as_a_claim_names_it(cluster):
     """pkg/controller/volume/pvprotection of Kubernetes: the volume is deleted after its claim."""
-    volume, claim = "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim"
-    spec = {"accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Ti"}, "nfs": {"server": "a.b", "path": "/"}}
-    resources = {"requests": {"storage": "1Ti"}}
-    wanted = {"accessModes": ["ReadWriteMany"], "resources": resources, "volumeName": "v", "storageClassName": ""}
-    of_volume = {"metadata": {"name": "v"}, "spec": spec}
-    of_claim = {"metadata": {"name": "c", "namespace": "default"}, "spec": wanted}
-    volume_id, _ = run(cluster.create(volume, URN, of_volume, 0))
-    claim_id, _ = run(cluster.create(claim, URN, of_claim, 0))
+    of_volume = {"metadata": {"name": "v"}, "spec": VOLUME_SPEC}
+    of_claim = {"metadata": {"name": "c", "namespace": "default"}, "spec": CLAIM_SPEC}
+    volume_id, _ = run(cluster.create(VOLUME, URN, of_volume, 0))
+    claim_id, _ = run(cluster.create(CLAIM, URN, of_claim, 0))
     with pytest.raises(UserError) as error:
-        run(cluster.delete(volume, URN, volume_id, of_volume, {}, 0))
+        run(cluster.delete(VOLUME, URN, volume_id, of_volume, {}, 0.2))
     assert str(error.value) == (
-        "PersistentVolume v is still there 300 s after it was to be deleted; finalizers: kubernetes.io/pv-protection; "
+        "PersistentVolume v is still there 0.2 s after it was to be deleted; finalizers: kubernetes.io/pv-protection; "
         "take away what holds it, then run the command again"
     )
-    run(cluster.delete(claim, URN, claim_id, of_claim, {}, 0))
-    run(cluster.delete(volume, URN, volume_id, of_volume, {}, 0))
-    assert run(cluster.read(volume, URN, volume_id, of_volume, {})) is None
+    run(cluster.delete(CLAIM, URN, claim_id, of_claim, {}, 0))
+    run(cluster.delete(VOLUME, URN, volume_id, of_volume, {}, 0))
+    assert run(cluster.read(VOLUME, URN, volume_id, of_volume, {})) is None
+
+
+def test_a_volume_goes_when_its_claim_goes_with_the_namespace(cluster):
+    """As with `deleted_with`: the engine never asks for the claim's deletion, and may ask for the volume's first."""
+    space = "kubernetes:core/v1:Namespace"
+    of_space, of_volume = {"metadata": {"name": "team"}}, {"metadata": {"name": "v"}, "spec": VOLUME_SPEC}
+    of_claim = {"metadata": {"name": "c", "namespace": "team"}, "spec": CLAIM_SPEC}
+    other = {"metadata": {"name": "x", "namespace": "team-2"}, "data": {"a": "b"}}
+
+    async def life():
+        space_id, _ = await cluster.create(space, URN, of_space, 0)
+        volume_id, _ = await cluster.create(VOLUME, URN, of_volume, 0)
+        claim_id, _ = await cluster.create(CLAIM, URN, of_claim, 0)
+        other_id, _ = await cluster.create(CONFIGMAP, URN, other, 0)
+        async with asyncio.TaskGroup() as deletions:
+            deletions.create_task(cluster.delete(VOLUME, URN, volume_id, of_volume, {}, 0))
+            await asyncio.sleep(0.05)
+            deletions.create_task(cluster.delete(space, URN, space_id, of_space, {}, 0))
+        gone = [
+            await cluster.read(kind, URN, id_, inputs, {})
+            for kind, id_, inputs in ((VOLUME, volume_id, of_volume), (CLAIM, claim_id, of_claim))
+        ]
+        return gone, await cluster.read(CONFIGMAP, URN, other_id, other, {})
+
+    gone, kept = run(life())
+    assert gone == [None, None]
+    assert kept is not None, "a namespace whose name begins alike"
