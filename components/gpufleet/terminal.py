@@ -1,6 +1,6 @@
 """Tables on a terminal: each row is one line, and columns that do not fit are left out unless `--wide` is given."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
@@ -75,13 +75,9 @@ def print_notes(notes: Iterable[str], out: Console) -> None:
 def _fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> list[int]:
     """The columns that fit, by number; those of rank 0 in any case."""
     shown = list(range(len(columns)))
-    for n in _least_important(columns):
+    ranked = [n for n in shown if columns[n].rank]
+    for n in sorted(ranked, key=lambda n: columns[n].rank, reverse=True):
         if sum(widths[each] + GAP for each in shown) - GAP <= width:
             break
         shown.remove(n)
     return shown
-
-
-def _least_important(columns: Sequence[Column]) -> Iterator[int]:
-    ranked = [n for n in range(len(columns)) if columns[n].rank]
-    return iter(sorted(ranked, key=lambda n: columns[n].rank, reverse=True))

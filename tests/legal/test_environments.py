@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.legal import aws, azure
 from tests.legal.cases import chosen
-from tests.legal.judged import refusals_of_environment
+from tests.legal.refusals import refusals_of_environment
 
 KINDS: dict[str, tuple[st.SearchStrategy[tuple[str, dict[str, Any]]], float]] = {
     "aws": (aws.clusters(), 0.15),

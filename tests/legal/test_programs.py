@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from gpufleet.policies import feasibility
 from tests.corpus.programs import Program
 from tests.legal.cases import chosen
-from tests.legal.judged import refusals_of_program
 from tests.legal.programs import corpus_programs, starts
+from tests.legal.refusals import refusals_of_program
 from tests.policies.raw_program import plan_from
 
 

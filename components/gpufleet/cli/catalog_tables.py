@@ -62,8 +62,9 @@ def show_type(
     console.print(f"{name} ({cloud}): {record.gpus} x {record.gpu_model}, {_gib(record.gpu_memory_mib)} each")
     if record.retired:
         console.print(f"retired {record.retired}: use {record.successor or 'a current type'} instead")
+    longest = max(len(what) for what, _ in facts)
     for what, value in facts:
-        console.print(f"{what:<{max(len(each) for each, _ in facts)}}  {value}")
+        console.print(f"{what:<{longest}}  {value}")
     print_table(PLACES, places, console, wide=wide)
     for number, source in enumerate(sources, start=1):
         console.print(f"[{number}] {source}")

@@ -8,6 +8,7 @@ from typing import Any
 from gpufleet.documents.yaml import parse_yaml, read_yaml
 from gpufleet.durations import parse_duration
 from gpufleet.errors import UserError
+from gpufleet.report.configuration_files import environment_names
 from gpufleet.rules.tags import MOST_YEARS, latest_day
 
 KEY = "gpufleet:expires_at"
@@ -100,8 +101,8 @@ def configuration_file(program: Path, environment: str) -> Path:
             file = folder / str(place or ".") / f"Pulumi.{environment}.yaml"
             if file.is_file():
                 return file.resolve()
-            known = sorted(each.name[len("Pulumi.") : -len(".yaml")] for each in file.parent.glob("Pulumi.*.yaml"))
-            raise UserError(f"{file}: environment not found; the project has {', '.join(known) or 'none'}")
+            known = ", ".join(environment_names(folder)) or "none"
+            raise UserError(f"{file}: environment not found; the project has {known}")
     raise UserError(f"{program}: no Pulumi.yaml here or above; give a Pulumi project with --program DIR")
 
 

@@ -18,7 +18,7 @@ from gpufleet.aws.partition import partition
 from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.scope import CloudView
 from gpufleet_rehearsal.table.paths import Json, json_items, json_objects
-from gpufleet_rehearsal.table.templates import generated
+from gpufleet_rehearsal.table.templates import generated, generated_uuid
 
 IMAGE = "aws:ec2/getAmi:getAmi"
 PARAMETER = "aws:ssm/getParameter:getParameter"
@@ -141,8 +141,7 @@ def managed_alias(cloud: CloudView, arguments: Mapping[str, Json]) -> dict[str, 
     name = str(arguments.get("name"))
     if not name.startswith("alias/aws/"):
         return None
-    digits = generated("hex", 32, cloud.account, cloud.region, name)
-    key = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    key = generated_uuid(cloud.account, cloud.region, name)
     start = f"arn:{partition(cloud.region)}:kms:{cloud.region}:{cloud.account}:"
     arn = f"{start}{name}"
     target = f"{start}key/{key}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
@@ -93,13 +93,11 @@ def _defaults(cloud: CloudView, row: TypeRow, here: ResourceRequest, inputs: Map
     filled: dict[str, Json] = {}
     there = cloud.store.get(here.type, here.id)
     for path, template in row.defaults.items():
-        *above, last = path.split(".")
-        inside: Json = inputs
-        for key in above:
-            inside = inside.get(key) if isinstance(inside, Mapping) else None
+        *above, last = keys = path.split(".")
+        inside = _under(inputs, above)
         if isinstance(inside, Mapping) and inside.get(last) is None:
             # What was made up at the create stays at updates; by then the id, of which it was made, is another one.
-            value = _under(there.outputs, path) if there is not None and has_generator(template) else None
+            value = _under(there.outputs, keys) if there is not None and has_generator(template) else None
             if value is None:
                 view = merged(inputs, filled)
                 value = fill(
@@ -110,8 +108,9 @@ def _defaults(cloud: CloudView, row: TypeRow, here: ResourceRequest, inputs: Map
     return filled
 
 
-def _under(value: Json, path: str) -> Json:
-    for key in path.split("."):
+def _under(value: Json, keys: Sequence[str]) -> Json:
+    """What lies under the keys, one below the other; None where nothing does."""
+    for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 

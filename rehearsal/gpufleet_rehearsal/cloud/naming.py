@@ -9,7 +9,7 @@ from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.table.cloud_rows import CloudRow
 from gpufleet_rehearsal.table.model import Autoname
 from gpufleet_rehearsal.table.paths import Json
-from gpufleet_rehearsal.table.templates import generated, parse_template
+from gpufleet_rehearsal.table.templates import generated, generated_uuid, parse_template
 
 SUFFIX_OF_PREFIX = 26
 """Characters that a provider of the Terraform bridge puts behind a prefix: 18 digits of the time and 8 of a counter.
@@ -29,8 +29,7 @@ def generated_name(auto: Autoname, cloud: CloudRow, type_: str, name: str, *of: 
     if auto.kind == "copy":
         return name
     if auto.kind == "uuid":
-        digits = generated("hex", 32, *of)
-        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        return generated_uuid(*of)
     before, length = _suffix(cloud)
     prefix, most = _prefix(auto, name, before), auto.max or cloud.longest_name
     if most is not None and len(prefix) + length > most:

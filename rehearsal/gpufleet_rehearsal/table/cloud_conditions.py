@@ -26,11 +26,11 @@ class Exists(Condition, operator="exists"):
     when: When | None = None
 
     def holds(self, scope: Scope) -> bool:
-        return next(self._found(scope), False)
+        return any(True for _ in self.matches(scope))
 
-    def _found(self, scope: Scope) -> Iterator[bool]:
-        """True for each resource that is meant."""
-        return (True for there in others(self.type, self.where, scope) if self.when is None or self.when.holds(there))
+    def matches(self, scope: Scope) -> Iterator[Scope]:
+        """Each resource that is meant."""
+        return (there for there in others(self.type, self.where, scope) if self.when is None or self.when.holds(there))
 
 
 def others(type_: str, where: Mapping[str, str], scope: Scope) -> Iterator[Scope]:
@@ -54,7 +54,8 @@ class AtLeast(Exists, operator="at_least"):
 
     def holds(self, scope: Scope) -> bool:
         most = [self.others] if isinstance(self.others, int) else values_at(self.others, scope)
-        return any(sum(self._found(scope)) >= float(plain(number)) for number in most)
+        count = sum(1 for _ in self.matches(scope))
+        return any(count >= float(plain(number)) for number in most)
 
 
 class TotalAbove(Exists, operator="total"):
@@ -65,10 +66,8 @@ class TotalAbove(Exists, operator="total"):
     above: int
 
     def holds(self, scope: Scope) -> bool:
-        beside = (
-            there for there in others(self.type, self.where, scope) if self.when is None or self.when.holds(there)
-        )
-        return sum(float(plain(v)) for one in (scope, *beside) for v in values_at(self.of, one)) > self.above
+        numbers = (float(plain(v)) for one in (scope, *self.matches(scope)) for v in values_at(self.of, one))
+        return sum(numbers) > self.above
 
 
 class NotOffered(Condition, operator="not_offered"):
