@@ -47,13 +47,13 @@ def test_life_of_another_teams_program(tmp_path: Path, elsewhere: Project) -> No
     ("source", "line"),
     [
         (
-            'import pulumi_aws as aws\naws.sqs.Queue("jobs")\n',
-            "aws:sqs/queue:Queue is not in the rehearsal's table; add a row to aws/types/sqs.yaml: see "
+            'import pulumi_aws as aws\naws.kinesis.Stream("jobs", shard_count=1)\n',
+            "aws:kinesis/stream:Stream is not in the rehearsal's table; add a row to aws/types/kinesis.yaml: see "
             "docs/rehearsal.md",
         ),
         (
-            'import pulumi_aws as aws\naws.ec2.get_ami(most_recent=True, owners=["amazon"])\n',
-            "aws:ec2/getAmi:getAmi: the rehearsal cannot answer this look-up; pass what it would find by config, so "
+            'import pulumi_aws as aws\naws.kinesis.get_stream(name="jobs")\n',
+            "aws:kinesis/getStream:getStream: the rehearsal cannot answer this look-up; pass what it would find by config, so "
             "that a preview needs no cloud either",
         ),
         (

@@ -62,7 +62,7 @@ def test_own_servers_have_the_same_vcpus_in_the_packs_configuration() -> None:
 def test_own_servers_without_a_number_of_vcpus_are_no_free_servers(project: Project) -> None:
     code, said = preview(project, "hybrid")
     assert code == 0, said
-    assert "not verified: own_server_vcpus is not given, give it in gpufleet:usage" in said
+    assert "cost=on-prem servers' vCPUs (EKS hybrid nodes): not verified" in said
 
 
 @pytest.mark.parametrize("environment", ["azure-dev", "azure-prod"])
