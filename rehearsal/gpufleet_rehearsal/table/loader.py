@@ -8,14 +8,15 @@ A cloud is a directory (`aws/`) with
                               scenarios/<name>/ follow
     lookups/<service>.yaml    {<token of an invoke>: Lookup}
 The models of the rows are in `model.py` and `cloud_rows.py`. Every key is checked: an unknown one, an unknown operator,
-an unreadable path or a reference to a type that has no row is one clear TableError that names file and row.
+an unreadable path or a reference to a type that has no row is one clear TableError that names file and row. Scenarios
+are checked when they are first read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,11 +49,23 @@ class CloudTable:
     """The loaded table of one cloud."""
 
     cloud: str
+    directory: Path
     types: Mapping[str, TypeRow]
     refusals: tuple[Refusal, ...]
-    scenarios: Mapping[str, tuple[ScenarioResource, ...]]
     row: CloudRow = field(default_factory=CloudRow)
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
+
+    @cached_property
+    def scenarios(self) -> Mapping[str, tuple[ScenarioResource, ...]]:
+        """Read on first use: only tests need them, and a rehearsal loads the table in three processes."""
+        scenarios: dict[str, tuple[ScenarioResource, ...]] = {}
+        for file in _scenario_files(self.directory):
+            parts = [file, *sorted(file.with_suffix("").glob("*.yaml"))]
+            scenarios[file.stem] = tuple(
+                _parse(ScenarioResource, row, part, _name(row)) for part in parts for row in _rows(part)
+            )
+            _check_known(self.types, file, {row.name: [row.type] for row in scenarios[file.stem]})
+        return scenarios
 
     def refusals_of(self, type_: str, operation: Operation) -> Iterator[Refusal]:
         """Refusals that a request of this kind can meet."""
@@ -75,23 +88,17 @@ def load_table(cloud: str, data: Path = DATA) -> CloudTable:
             if token in types:
                 raise TableError(f"{file}: {token}: is already in {where[token].name}")
             types[token], where[token] = _parse(TypeRow, row, file, token), file
-    refusals: list[Refusal] = []
-    scenarios: dict[str, tuple[ScenarioResource, ...]] = {}
-    for file in sorted(directory.glob("scenarios/*.yaml")):
-        parts = [file, *sorted(file.with_suffix("").glob("*.yaml"))]
-        scenarios[file.stem] = tuple(
-            _parse(ScenarioResource, row, part, _name(row)) for part in parts for row in _rows(part)
-        )
-        _check_known(types, file, {row.name: [row.type] for row in scenarios[file.stem]})
+    refusals: dict[str, Refusal] = {}
+    scenarios = [file.stem for file in _scenario_files(directory)]
     for file in sorted(directory.glob("refusals/*.yaml")):
         for refusal in [_parse(Refusal, row, file, _name(row)) for row in _rows(file)]:
             _check_known(types, file, {refusal.name: [refusal.type, *_types_in_conditions(refusal)]})
             if refusal.scenario is not None and refusal.scenario not in scenarios:
                 known = ", ".join(scenarios)
                 raise TableError(f"{file}: {refusal.name}: unknown scenario {refusal.scenario!r}; known are {known}")
-            if any(refusal.name == other.name for other in refusals):
+            if refusal.name in refusals:
                 raise TableError(f"{file}: {refusal.name}: a refusal of this name is already there")
-            refusals.append(refusal)
+            refusals[refusal.name] = refusal
     for token, type_row in types.items():
         _check_known(types, where[token], {token: list(_named_types(type_row))})
     lookups: dict[str, Lookup] = {}
@@ -101,7 +108,7 @@ def load_table(cloud: str, data: Path = DATA) -> CloudTable:
             _check_known(types, file, {token: [*([lookup.type] if lookup.type else []), *lookup.or_types]})
     whole = directory / "cloud.yaml"
     cloud_row = _parse(CloudRow, _mapping(whole), whole, cloud) if whole.is_file() else CloudRow()
-    return CloudTable(cloud, types, tuple(refusals), scenarios, cloud_row, lookups)
+    return CloudTable(cloud, directory, types, tuple(refusals.values()), cloud_row, lookups)
 
 
 def _named_types(row: TypeRow) -> Iterator[str]:
@@ -151,11 +158,15 @@ def _parse(model: type[Model], row: object, file: Path, name: str) -> Model:
         raise TableError(f"{file}: {where}: {first['msg'].removeprefix('Value error, ')}{more}") from None
 
 
+def _scenario_files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("scenarios/*.yaml"))
+
+
 def _read(file: Path) -> object:
     try:
         return yaml.load(file.read_text(), yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        raise TableError(f"{file}: no YAML: {' '.join(str(error).split())}") from None
+        raise TableError(f"{file}: is not valid YAML: {' '.join(str(error).split())}") from None
 
 
 def _mapping(file: Path) -> dict[str, Json]:
