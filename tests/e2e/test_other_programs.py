@@ -53,8 +53,8 @@ def test_life_of_another_teams_program(tmp_path: Path, elsewhere: Project) -> No
         ),
         (
             'import pulumi_aws as aws\naws.kinesis.get_stream(name="jobs")\n',
-            "aws:kinesis/getStream:getStream: the rehearsal cannot answer this look-up; pass what it would find by config, so "
-            "that a preview needs no cloud either",
+            "aws:kinesis/getStream:getStream: the rehearsal cannot answer this look-up; pass what it would find by "
+            "config, so that a preview needs no cloud either",
         ),
         (
             'import pulumi_aws as aws\naws.ec2.Vpc("net", cidr_block="10.0.0.0/99")\n',

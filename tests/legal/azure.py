@@ -107,7 +107,9 @@ def environments(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
         parts["pools"] = draw(st.dictionaries(POOL_NAMES, agent_pools(), max_size=3))
         parts |= draw(some(share=some(gib=st.integers(100, 102_400), redundancy=st.just("Premium_ZRS"))))
     if kind != "cluster":
-        parts["batch"] = {"pools": draw(st.dictionaries(names(1, 10), batch_pools(), min_size=1, max_size=3))}
+        # Resources are named after their pool, so a name is used once in an environment.
+        free = names(1, 10).filter(lambda name: name not in parts.get("pools", {}))
+        parts["batch"] = {"pools": draw(st.dictionaries(free, batch_pools(), min_size=1, max_size=3))}
     where = {"azure-native:location": draw(st.sampled_from(LOCATIONS)), "gpufleet:cloud": "azure"}
     config = {**where, **draw(ownership()), **{f"gpufleet:{key}": value for key, value in parts.items()}}
     return draw(names(2, 24)), config

@@ -19,9 +19,9 @@ def _tags(draw: st.DrawFn, inputs: Inputs) -> Inputs:
 
 def _node_group(draw: st.DrawFn, inputs: Inputs) -> Inputs:
     """docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupScalingConfig.html"""
-    # Of some corpus programs a change refers to the counts, and their subnets and quotas are for few nodes.
-    least = draw(st.integers(0, 1))
-    desired = draw(st.integers(least, 2))
+    # Of some corpus programs a change refers to the counts, and their subnets and quotas are for few nodes. Without a
+    # node the add-on coredns stays degraded, so its create fails: terraform-aws-modules/terraform-aws-eks#3001.
+    least, desired = draw(st.integers(0, 1)), draw(st.integers(1, 2))
     return _tags(draw, {**inputs, "scalingConfig": {"minSize": least, "desiredSize": desired, "maxSize": 2}})
 
 

@@ -17,11 +17,14 @@ from gpufleet.policies.aws.batch import validate_batch
 from gpufleet.policies.aws.bucket_keys import validate_bucket_keys
 from gpufleet.policies.aws.clusters import validate_clusters
 from gpufleet.policies.aws.efa_security_groups import validate_efa_security_groups
+from gpufleet.policies.aws.fargate_profiles import validate_fargate_profiles
 from gpufleet.policies.aws.files import validate_files
 from gpufleet.policies.aws.iam_policies import validate_iam_policies
 from gpufleet.policies.aws.image_pulls import validate_image_pulls
 from gpufleet.policies.aws.node_groups import validate_node_groups
 from gpufleet.policies.aws.pools import validate_pools
+from gpufleet.policies.aws.registries import validate_registries
+from gpufleet.policies.aws.security_groups import validate_security_groups
 from gpufleet.policies.aws.subnets import validate_subnets
 from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.policies.configuration import PolicySettings
@@ -79,6 +82,9 @@ def validate_feasibility(plan: Plan, config: Mapping[str, object]) -> Sequence[R
         *validate_image_pulls(plan),
         *validate_bucket_keys(plan),
         *validate_iam_policies(plan),
+        *validate_registries(plan),
+        *validate_security_groups(plan),
+        *validate_fargate_profiles(plan),
         *validate_azure_feasibility(plan, config),
         *validate_network_policies(plan),
         *validate_hubs(plan),

@@ -10,11 +10,11 @@ SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
 CLUSTER = "aws:eks/cluster:Cluster"
 INGRESS = "ingress"
 EGRESS = "egress"
-_RULES = {
+RULES = {
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": INGRESS,
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": EGRESS,
 }
-_OLD_RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
+OLD_RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
 _ALL = ("-1", "all")
 _TCP = ("tcp", "6")
 _NFS = 2049
@@ -54,10 +54,10 @@ class SecurityGroups:
             self._openings.setdefault(group.urn, [])
             for direction in (INGRESS, EGRESS):
                 self._read_inline(group, direction)
-        for kind, direction in _RULES.items():
+        for kind, direction in RULES.items():
             for rule in plan.of_type(kind):
                 self._read_rule(rule, direction)
-        for rule in plan.of_type(_OLD_RULE):
+        for rule in plan.of_type(OLD_RULE):
             if isinstance(said := value_of(rule, "type"), str):
                 self._read_rule(rule, said)
 
@@ -119,7 +119,7 @@ class SecurityGroups:
             )
 
     def _read_rule(self, rule: Resource, direction: str) -> None:
-        modern = "referencedSecurityGroupId" if rule.type in _RULES else "sourceSecurityGroupId"
+        modern = "referencedSecurityGroupId" if rule.type in RULES else "sourceSecurityGroupId"
         peers = frozenset(self.of(rule, modern))
         ranges = ("cidrIpv4", "cidrIpv6", "prefixListId", "cidrBlocks", "ipv6CidrBlocks", "prefixListIds")
         named = value_of(rule, modern)
@@ -127,7 +127,7 @@ class SecurityGroups:
             self._openings.setdefault(owner, []).append(
                 SecurityGroupRule(
                     direction,
-                    _protocol(value_of(rule, "ipProtocol" if rule.type in _RULES else "protocol")),
+                    _protocol(value_of(rule, "ipProtocol" if rule.type in RULES else "protocol")),
                     number(value_of(rule, "fromPort")),
                     number(value_of(rule, "toPort")),
                     peers,

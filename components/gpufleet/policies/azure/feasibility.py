@@ -12,7 +12,7 @@ from gpufleet.policies.azure.batch_pools import validate_batch_account, validate
 from gpufleet.policies.azure.mounts import validate_auto_storage
 from gpufleet.policies.azure.pools import validate_pool_intent, zone_numbers
 from gpufleet.policies.azure.property_reader import PropertyReader
-from gpufleet.policies.azure.subnets import security_rules
+from gpufleet.policies.azure.subnets import security_rules, validate_subnet_sizes
 from gpufleet.rules.azure import budget as azure_budget
 from gpufleet.rules.azure import capacity as azure_capacity
 from gpufleet.rules.azure import names as azure_name
@@ -46,7 +46,7 @@ def validate_azure_feasibility(plan: Plan, config: Mapping[str, object]) -> list
             reading = PropertyReader(graph, resource, graph.props(resource))
             check(reading)
             resource_findings += reading.resource_findings()
-    return resource_findings
+    return [*resource_findings, *validate_subnet_sizes(graph)]
 
 
 def _pool_readings(graph: AzureGraph, registered: bool | None) -> list[PropertyReader]:

@@ -158,3 +158,18 @@ def validate_registry(args: Mapping[str, object]) -> list[Finding]:
         findings.append(login_given(prefix=prefix, upstream=host, given=secrets.get(prefix) is not None))
     findings += [secret_named(prefix=prefix, arn=arn) for prefix, arn in secrets.items() if isinstance(arn, str)]
     return findings
+
+
+@rule("aws-registry-any-rule-last", Severity.ERROR)
+def any_rule_last(*, priority: int, last: int) -> Outcome:
+    """The lifecycle rule for images of any tag is the last one: no rule has a higher rulePriority.
+
+    priority: of the rule for any tag. last: the highest priority of all rules.
+
+    Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html (tagStatus any must
+    have the highest rulePriority); cloudposse/terraform-aws-ecr#146 (InvalidParameterException).
+    """
+    if priority >= last:
+        return passed()
+    problem = f"is for images of any tag, and a rule of priority {last} follows it"
+    return failed("rulePriority", priority, problem, f"give it a priority above {last}")

@@ -1,6 +1,7 @@
 """Cases of gpufleet.rules.aws.registry."""
 
 from gpufleet.rules.aws.registry import (
+    any_rule_last,
     cache_filled,
     login_given,
     mutable_tags,
@@ -11,6 +12,16 @@ from gpufleet.rules.aws.registry import (
 )
 
 CASES = {
+    any_rule_last: [
+        ("last", {"priority": 3, "last": 3}, "pass", ""),
+        (
+            "followed",
+            {"priority": 1, "last": 3},
+            "fail",
+            "trainers: rulePriority=1: is for images of any tag, and a rule of priority 3 follows it; give it a "
+            "priority above 3 [aws-registry-any-rule-last]",
+        ),
+    ],
     cache_filled: [
         ("may", {"role": "nodes", "prefix": "quay", "creates": True}, "pass", ""),
         (
