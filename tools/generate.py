@@ -22,6 +22,7 @@ GENERATORS: dict[str, str] = {
     "components/packages/gpufleet-kubernetes/schema.json": "tools.package_files:kubernetes_schema",
     "docs/aws-batch.md": "tools.generated_tables:aws_batch",
     "docs/azure.md": "tools.generated_tables:azure",
+    "docs/components.md": "tools.generated_readme:component_page",
     "docs/configuration.md": "tools.generated_tables:configuration",
     "docs/decisions/README.md": "tools.generated_readme:decisions",
     "docs/onprem.md": "tools.generated_tables:onprem",

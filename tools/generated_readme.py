@@ -1,10 +1,9 @@
-"""What the README shows of the software: its components, what it refuses, a comment and a picture, and the decisions.
+"""What the README shows of the software: what it rejects and a picture of a change; the components and the decisions.
 
-The comment and the picture are of the report that tests/e2e/test_report.py compares with one made by the real engine.
+The picture is of the report that tests/e2e/test_report.py compares with one made by the real engine.
 """
 
 import json
-import re
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -29,19 +28,23 @@ REFUSED: dict[str, Any] = {
 
 def readme() -> str:
     """README.md, with what is made from code."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name, inner in (("components", component_table()), ("refused", refusals()), ("comment", comment())):
-        text = between(text, name, inner)
-    return text
+    return between((ROOT / "README.md").read_text(encoding="utf-8"), "refused", refusals())
 
 
-def component_table() -> str:
-    """A row for each component, by cloud."""
-    return markdown(("component", "creates"), [(f"`{_path(each)}`", each.sentence) for each in components()])
+def component_page() -> str:
+    """docs/components.md, with a row for each component, by cloud."""
+    rows = [(f"[`{_path(each)}`]({_module(each)})", each.sentence) for each in components()]
+    text = (ROOT / "docs" / "components.md").read_text(encoding="utf-8")
+    return between(text, "components", markdown(("component", "creates"), rows))
 
 
 def _path(component: Component) -> str:
-    return f"{component.module.removeprefix('gpufleet.')}.{component.name}"
+    return f"{component.module.removeprefix('gpufleet.').rpartition('.')[0]}.{component.name}"
+
+
+def _module(component: Component) -> str:
+    """Its file, from docs/. The site leads to its page of the reference instead."""
+    return f"../components/{component.module.replace('.', '/')}.py"
 
 
 def refusals() -> str:
@@ -50,21 +53,8 @@ def refusals() -> str:
     return "\n" + "".join(f"    {finding.line('trainers')}\n" for finding in found) + "\n"
 
 
-def comment() -> str:
-    """The beginning of the comment on a change that is refused, quoted: no folded parts, and of the findings the
-    errors."""
-    text = (GOLDEN / "type.md").read_text(encoding="utf-8")
-    text = re.sub(
-        r"<!--.*?-->\n|<details>.*?</details>\n|\n---\n.*|^  - `urn:.*\n|^- ⚠️.*\n", "", text, flags=re.S | re.M
-    )
-    # Headings in a quotation would be chapters of the README.
-    lines = re.sub(r"^#+ (.*)$", r"**\1**", text, flags=re.MULTILINE).strip().splitlines()
-    kept = [line for number, line in enumerate(lines) if line or lines[number - 1]]
-    return "".join(f"> {line}".rstrip() + "\n" for line in kept)
-
-
 def change_picture() -> str:
-    """docs/pictures/change.svg: the stack of that comment."""
+    """docs/pictures/change.svg: the stack of that report."""
     data = json.loads((GOLDEN / "type.json").read_text(encoding="utf-8"))
     return render_svg(build_diagram(TypeAdapter(Report).validate_python(data).stacks[0]))
 

@@ -12,7 +12,7 @@ import griffe
 ROOT = Path(__file__).resolve().parents[2]
 CLOUDS = {"aws": "AWS", "azure": "Azure", "kubernetes": "Kubernetes"}
 """Packages of components, with their headings."""
-_FOLDERS = {"aws": "aws", "azure": "azure", "kubernetes": "kubernetes", "platform": "kubernetes"}
+FOLDERS = {"aws": "aws", "azure": "azure", "kubernetes": "kubernetes", "platform": "kubernetes"}
 """Folder of components -> the package that has them."""
 
 
@@ -74,7 +74,7 @@ def components(source: Path = ROOT / "components", package: str = "gpufleet") ->
         missing.append(f"{base.path}: no paragraph says its errors")
     found = [
         _component(cloud, kind, raises, read, missing)
-        for folder, cloud in _FOLDERS.items()
+        for folder, cloud in FOLDERS.items()
         if folder in read.modules
         for module in read.modules[folder].modules.values()
         for kind in module.classes.values()

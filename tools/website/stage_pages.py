@@ -7,10 +7,14 @@ from pathlib import Path, PurePosixPath
 
 from markdown_it import MarkdownIt
 
+from tools.website.reference import FOLDERS
+
 FIRST = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
 INDEX = "docs/README.md"
 """The guides by task: its headings are the menu's, and each page that it links to is in the menu."""
 DECISIONS = "docs/decisions/README.md"
+_COMPONENT = re.compile(rf"components/gpufleet/({'|'.join(FOLDERS)})/(\w+)\.py")
+"""A component's module: a link to it leads to the component's page of the reference."""
 _LEXERS = {
     ".go": "go",
     ".json": "json",
@@ -45,8 +49,11 @@ def staged(root: Path) -> Mapping[str, str]:
                 if href.endswith("/"):
                     text = text.replace(f"]({href})", f"]({href}README.md)")
             elif target.suffix not in (".svg", ".png"):
-                shown = _file_page(target)
-                pages[shown] = file_text(root, target)
+                if component := _COMPONENT.fullmatch(target.as_posix()):
+                    shown = f"reference/{FOLDERS[component[1]]}-{component[2].replace('_', '-')}.md"
+                else:
+                    shown = _file_page(target)
+                    pages[shown] = file_text(root, target)
                 text = text.replace(f"]({href})", f"]({os.path.relpath(shown, PurePosixPath(page).parent)})")
         pages[page] = text.replace("```mermaid\n", "```text\n")
     if dead:
