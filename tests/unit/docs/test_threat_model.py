@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "threat-model.md").read_text()
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in PAGE.splitlines()
-    if line.startswith("| ") and not line.startswith(("| who", "| ---"))
+    if line.startswith("| ") and not line.startswith(("| attacker", "| ---"))
 ]
 WITHOUT_A_TEST = {
     "somebody who registers `gpufleet` on an index",
