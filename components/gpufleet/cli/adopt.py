@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 @click.option(
     "--unlock", is_flag=True, help="Remove the lock of an engine that died. Never use it while an engine runs."
 )
-@click.option("--delete", is_flag=True, help="Delete these resources instead of importing them, but for data.")
-@click.option("--lost-state", is_flag=True, help="Import most of an environment: its state is lost.")
+@click.option(
+    "--delete", is_flag=True, help="Delete these resources instead of importing them; keep those that hold data."
+)
+@click.option("--lost-state", is_flag=True, help="Import most of an environment, because its state is lost.")
 @confirmation_options
 @exit_with_errors
 def adopt(
@@ -34,7 +36,7 @@ def adopt(
     """Import resources of ENVIRONMENT that its state does not have.
 
     Use it after the engine crashed during an `up`, or when the state is lost. It first lists what it would import, and
-    takes only what carries the mark, environment, project and owner of this stack. In a rehearsal:
+    imports only resources with the mark, environment, project and owner of this stack. In a rehearsal:
     gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock --yes
     """
     from gpufleet.adoption import import_resources

@@ -125,7 +125,7 @@ def find(
 def refresh(cloud: str | None, regions: tuple[str, ...], to: Path | None, as_json: bool) -> int:
     """Read public price lists, and with credentials hardware, zones and Spot prices; show the changes.
 
-    The new figures apply to this user from then on. If the network or anything else fails, the old ones stay.
+    From then on, your commands use the new figures. If the refresh fails, they use the old ones.
     """
     from gpufleet.cli.catalog_tables import downloading
 

@@ -49,9 +49,9 @@ def comment(
 
     Each stack has one comment, which is created once and then edited.
 
-    FOLDER was written by `gpufleet preview` or `gpufleet report --to`. Only its report.json is read, and nothing in it
-    is trusted: the comments are rendered here. The token is GITHUB_TOKEN, in GitLab GITLAB_TOKEN. With --change,
-    comments on stacks of this project that the change no longer affects say so.
+    `gpufleet preview` or `gpufleet report --to` writes FOLDER. This command reads only its report.json, trusts nothing
+    in it, and renders the comments itself. The token is GITHUB_TOKEN, in GitLab GITLAB_TOKEN. With --change, comments
+    on stacks of this project that the change no longer affects say so.
     """
     from gpufleet.report.read_report import read_report
 

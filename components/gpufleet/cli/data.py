@@ -65,7 +65,7 @@ def put(
 ) -> int:
     """Copy LOCAL, a file or a directory, to REMOTE. Files that are already there are not sent again.
 
-    A URL is fetched by a pod on the cluster, straight onto the volume. The pod goes on if this command ends; the same
+    A URL is fetched by a pod on the cluster, straight onto the volume. The pod continues if this command ends; the same
     command follows it again.
 
     \b

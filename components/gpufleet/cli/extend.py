@@ -25,8 +25,8 @@ def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path
     The next `up` writes it to the tags.
 
     Days count from the expiry, or from today if it has passed; a lifetime becomes that much longer. The file's
-    comments and order stay. It asks before an end that is not later than the one it replaces: by it the environment
-    would be destroyed earlier.
+    comments and order stay. It asks if the new expiry is not later than the old one, because `gpufleet reap` would then
+    destroy the environment earlier.
 
     \b
     gpufleet extend aws-dev 7d

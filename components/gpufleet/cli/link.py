@@ -15,9 +15,9 @@ from gpufleet.cli.stack_options import any_team, api_if_reached, of_environment,
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
 def link(environment: str, router: bool, as_json: bool, program: Path, outputs: Path | None) -> int:
-    """Show which steps are left until on-prem servers join.
+    """Show the steps that remain before on-prem servers can join.
 
-    Run it at the site: it asks the cluster's API, which answers over the line only. Exit code 1: a step is not done.
+    Run it at the site: it asks the cluster's API, which answers over the line only. Exits with 1 if a step remains.
     """
     from gpufleet.jobs.settings import read_settings
     from gpufleet.onprem.link import LinkStatus, phase_of, pod_routes, router_lines, router_values

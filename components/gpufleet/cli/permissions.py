@@ -16,7 +16,11 @@ from gpufleet.errors import UserError
 @click.option("--environment", default="*", show_default=True, metavar="NAME", help="Pulumi stack; * for all.")
 @click.option("--project", default="gpufleet", show_default=True, metavar="NAME", help="Pulumi project.")
 @click.option("--bucket", default="STATE-BUCKET", show_default=True, metavar="NAME", help="Bucket of Pulumi's state.")
-@click.option("--github", metavar="ORG/REPO", help="Print who may take the role: one environment of this repository.")
+@click.option(
+    "--github",
+    metavar="ORG/REPO",
+    help="Print the trust policy: one environment of this repository may assume the role.",
+)
 @click.option("--github-environment", metavar="NAME", help="That environment of GitHub. Default: --environment.")
 @exit_with_errors
 def permissions(

@@ -31,11 +31,10 @@ if TYPE_CHECKING:
 def preflight(environment: str, program: Path, preview: Path | None, strict: bool, as_json: bool) -> int:
     """Check in the live account if ENVIRONMENT can be created.
 
-    Its GPU pools and its network: quotas, zones, addresses and what exists.
-
-    Checks zones that offer the types, vCPU quotas against current and peak use, reservations, placement groups; on AWS
-    the quotas on Elastic IPs, VPCs and gateways. It only reads. A failed query (no credentials, no permission) is a
-    warning. In a rehearsal: gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
+    It compares the GPU pools and the network with quotas, zones, addresses and existing resources: zones that offer the
+    types, vCPU quotas against current and peak use, reservations, placement groups; on AWS the quotas on Elastic IPs,
+    VPCs and gateways. It only reads. A failed query (no credentials, no permission) is a warning. In a rehearsal:
+    gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
     """
     from gpufleet.preflight.configuration import read_configuration
     from gpufleet.preflight.run import run_preflight

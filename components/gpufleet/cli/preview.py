@@ -69,7 +69,7 @@ def preview(
 ) -> int:
     """Preview the environments that a change affects.
 
-    The project's policy packs judge each, and one report has all findings.
+    Each preview runs the project's policy packs, and one report has all findings.
 
     ENVIRONMENTS: only these. Exit code: 0; 1 for findings, see --fail-on, and for data that would be deleted;
     2 for a change that cannot be read, or a stack that cannot be reached.

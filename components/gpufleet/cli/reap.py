@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @click.option("--keep", multiple=True, metavar="NAMES", help="Never destroy: stack or project/stack, comma-separated, "
               "* is a wildcard. Repeatable. Kept anyway: prod, production, *-prod, *-production.")  # fmt: skip
 @click.option("--backend", metavar="URL", help="Pulumi backend. Default: the one that `pulumi` uses here.")
-@click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Tell a webhook, where there "
-              "is anything past its end.")  # fmt: skip
+@click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook "
+              "if an environment has expired or is not certain.")  # fmt: skip
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
@@ -35,10 +35,10 @@ def reap(
 ) -> int:  # fmt: skip
     """Destroy environments past expiry and grace; retain data.
 
-    It lists them and asks. Only what is certainly gpufleet's is destroyed: most of its resources carry the mark of the
-    very stack and name the end, and none says otherwise. Protected resources stay: in our stacks that is data, unless
-    the configuration sets `erase`. An environment with an update in progress stays too. Exits with 1 if one could not
-    be read or destroyed, or has the lock of a dead engine; the others are destroyed anyway.
+    It lists them and asks. It destroys a stack only if most of its resources carry the mark of that stack and the
+    expiry, and none contradicts. Protected resources stay: in our stacks the data, unless the configuration sets
+    `erase`. It leaves an environment with an update in progress alone. Exits with 1 if it could not read or destroy an
+    environment, or found the lock of a dead engine; it destroys the others anyway.
 
     \b
     gpufleet reap --grace 3d --dry-run

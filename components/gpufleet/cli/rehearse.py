@@ -47,7 +47,7 @@ def rehearse(
 ) -> int:
     """Deploy ENVIRONMENT to a simulated cloud, or destroy it.
 
-    The Pulumi engine and your program are the real ones.
+    The rehearsal runs the real Pulumi engine and your real program.
 
     \b
     gpufleet rehearse aws-dev

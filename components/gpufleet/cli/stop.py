@@ -35,9 +35,8 @@ def stop(environment: str, undo: bool, yes: bool, dry_run: bool, program: Path) 
 
     It lists the pools, the jobs that run on them, and what still costs money afterwards, and asks.
 
-    This acts on what runs: an `up` of the pools in the stack's state, and of their flavors in a queue. The program and
-    its configuration are not run; your own `up` starts the pools again, as does --undo. On AWS Batch, running jobs can
-    finish.
+    It runs an `up` of the pools in the stack's state, and of their flavors in a queue, but not your program or its
+    configuration. Your own `up` starts the pools again, as does --undo. On AWS Batch, running jobs can finish.
 
     \b
     gpufleet stop aws-dev --dry-run

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--record", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Ledger (JSONL): count its records too, and add current usage to it.")  # fmt: skip
 @click.option(
-    "--usd-per-gpu-hour", "own", multiple=True, metavar="POOL=USD", help="Price of pools that are in no price list."
+    "--usd-per-gpu-hour", "own", multiple=True, metavar="POOL=USD", help="Price of pools that price lists do not have."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
