@@ -64,4 +64,4 @@ def decisions() -> str:
     files = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     titles = [(file.name, file.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")) for file in files]
     listed = "".join(f"- [{title}]({name})\n" for name, title in titles)
-    return f"# Decisions\n\nWhat was asked, what was chosen, and what that costs.\n\n{listed}"
+    return f"# Decisions\n\nEach page records a question, the decision, and its cost.\n\n{listed}"
