@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[3]
 RULES = sorted((ROOT / "docs" / "style" / "gpufleet").glob("*.yml"))
 DOCUMENTS = [
     *sorted(ROOT.glob("*.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "bench" / "README.md",
     *sorted((ROOT / "examples").glob("*/README.md")),
 ]
 SOURCES = ("components/gpufleet", "rehearsal/gpufleet_rehearsal")
