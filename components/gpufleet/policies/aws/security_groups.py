@@ -17,7 +17,7 @@ def validate_security_groups(plan: Plan) -> list[ResourceFinding]:
             counts[group.urn, direction] += sum(_peers(each) for each in blocks(value_of(group, direction)))
     for kind, direction in RULES.items():
         for rule in plan.of_type(kind):
-            # A rule for IPv6 counts against a quota of its own.
+            # EC2 counts rules for IPv6 separately.
             _count(plan, rule, direction, 0 if value_of(rule, "cidrIpv6") else 1, counts)
     for rule in plan.of_type(OLD_RULE):
         if isinstance(said := value_of(rule, "type"), str):
