@@ -77,8 +77,8 @@ def _played(project: Path, before: Path | None, name: tuple[str, str], packs: Po
     def look(engine: PulumiCli, folder: Path) -> list[Preview]:
         return run_previews(engine, name, packs, folder)
 
-    seen, up, reason = preview_against_base(project, before, name[1], look)
-    how = "Compared with the base, brought up on them." if up else f"From nothing, as {reason}."
+    seen, log, reason = preview_against_base(project, before, name[1], look)
+    how = "Compared with the base, brought up on them." if log is not None else f"From nothing, as {reason}."
     for each in seen:
-        each.notes, each.from_nothing = (f"{_STAND_INS} {how}",), not up
+        each.notes, each.from_nothing, each.base_log = (f"{_STAND_INS} {how}",), log is None, log
     return seen

@@ -144,6 +144,7 @@ def _write(made: "Report", folder: Path, program: Path) -> None:
     """Every form into the folder, and a job summary where the CI takes one. Errors: UserError."""
     from gpufleet.errors import UserError
     from gpufleet.report.step_summary import step_summary
+    from gpufleet.report.text import verdict_line
     from gpufleet.report.write_files import write_report_files
 
     try:
@@ -157,5 +158,5 @@ def _write(made: "Report", folder: Path, program: Path) -> None:
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror}; give another directory with --to") from error
     for stack in made.stacks:
-        click.echo(f"{stack.name}: {stack.verdict}")
+        click.echo(f"{stack.name}: {verdict_line(stack)}")
     click.echo(f"the report is in {folder}")

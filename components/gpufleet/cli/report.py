@@ -149,6 +149,7 @@ def _policies(files: Sequence[Path]) -> Mapping[str, Mapping[str, object]]:
 def _say(made: "Report", folder: Path | None, as_json: bool, program: Path) -> None:
     from gpufleet.report.formats.json import render_json
     from gpufleet.report.formats.markdown import render_markdown
+    from gpufleet.report.text import verdict_line
     from gpufleet.report.write_files import write_report_files
 
     if folder is None:
@@ -160,4 +161,9 @@ def _say(made: "Report", folder: Path | None, as_json: bool, program: Path) -> N
         names = write_report_files(made, folder, program)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror}; give another directory with --to") from error
-    click.echo(render_json(made) if as_json else f"{made.verdict}: {', '.join(names)} in {folder}", nl=not as_json)
+    if as_json:
+        click.echo(render_json(made), nl=False)
+        return
+    for stack in made.stacks:
+        click.echo(f"{stack.name}: {verdict_line(stack)}")
+    click.echo(f"written to {folder}: {', '.join(names)}")

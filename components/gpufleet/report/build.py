@@ -14,8 +14,9 @@ from gpufleet.plan.resource import Plan
 from gpufleet.report.changes import compare_previews, count_operations, resource_changes
 from gpufleet.report.cost_delta import cost_summary, remaining_budgets, sum_costs
 from gpufleet.report.data_stores import data_stores
-from gpufleet.report.findings import OWN_PACKS, POLICIES, mark_known, merge_findings, preview_findings, validate_plan
+from gpufleet.report.findings import OWN_PACKS, POLICIES, merge_findings, preview_findings, validate_plan
 from gpufleet.report.gpu_pools import gpu_pools
+from gpufleet.report.known import FindingsBefore, gone_findings, mark_known, said_in_log, untouched_names
 from gpufleet.report.model import SCHEMA, CostSummary, Footer, Issue, Report, StackReport, Verdict
 from gpufleet.report.preview import InvalidPreview, Preview
 from gpufleet.report.states import plan_after, plan_before
@@ -141,7 +142,10 @@ def _stack(
             earlier = list(validate_plan(before, was, config, suppress, today).issues)
     changes = compare_previews(base, preview) if base else resource_changes(preview)
     cost = None if failed else cost_summary(was, will)
-    issues = mark_known(merge_findings(judged, preview_findings(preview), preview.packs), earlier)
+    said = None if preview.base_log is None else said_in_log(preview.base_log, preview.secrets)
+    others = preview_findings(preview)
+    known = FindingsBefore(earlier, [*judged, *others], said, untouched_names(preview))
+    issues = mark_known(merge_findings(judged, others, preview.packs), known)
     made = StackReport(
         project=preview.name[0],
         stack=preview.name[1],
@@ -158,6 +162,9 @@ def _stack(
         unpriced=[*will.unknowns, *(f"not priced: {kind} ({n} of it)" for kind, n in sorted(will.not_priced.items()))],
         assumptions=[] if failed else will.assumptions,
         notes=_notes(preview, base, from_nothing, cost),
+        # A preview that failed did not come to all there is.
+        gone=[] if failed else gone_findings(issues, known),
+        compared=known.compared,
     )
     return made, will
 

@@ -139,23 +139,19 @@ def _said(said: Diagnostic, preview: Preview) -> Iterable[Issue]:
     name = said.urn.rsplit("::", 1)[-1] or preview.name[1]
     lines = [" ".join(mask_secrets(line, preview.secrets).split()) for line in said.message.splitlines()]
     lines = [line for line in lines if line]
-    ours = [match for line in lines if (match := _LINE.fullmatch(line))]
-    for match in ours:
-        status: Literal["fail", "unverified"] = "unverified" if "not verified: " in match["text"] else "fail"
-        yield Issue(
-            match["resource"],
-            said.urn,
-            match["rule"],
-            severity,
-            status,
-            match[0],
-            _fix(match["text"]),
-            PREVIEW,
-            None,
-            None,
-        )
+    ours = [issue for line in lines if (issue := violation_in(line, severity))]
+    yield from (replace(each, urn=said.urn) for each in ours)
     if not ours and lines:
         yield Issue(name, said.urn, PREVIEW, severity, "fail", " ".join(lines), "", PREVIEW, None, None)
+
+
+def violation_in(line: str, severity: Literal["error", "warning"]) -> Issue | None:
+    """The finding in a line that one of our components wrote; None for any other line."""
+    if (match := _LINE.fullmatch(line)) is None:
+        return None
+    status: Literal["fail", "unverified"] = "unverified" if "not verified: " in match["text"] else "fail"
+    fix = _fix(match["text"])
+    return Issue(match["resource"], "", match["rule"], severity, status, match[0], fix, PREVIEW, None, None)
 
 
 def _fix(text: str) -> str:
@@ -171,18 +167,18 @@ def merge_findings(ours: Sequence[Issue], others: Sequence[Issue], packs: Sequen
         if (key := (each.rule, each.line)) not in seen:
             seen.add(key)
             found.append(each)
-    return sort_findings(found)
+    placed = {(each.rule, _text(each)): each.resource for each in found if each.urn}
+    return sort_findings(each for each in found if not _is_told_of_part(each, placed))
 
 
-def mark_known(issues: Sequence[Issue], before: Sequence[Issue] | None) -> list[Issue]:
-    """The findings, each with whether the state before had it: one of the same rule, resource and status."""
-    if before is None:
-        return list(issues)
-    old = {(each.rule, each.resource, each.status) for each in before}
-    return [
-        replace(each, known=(each.rule, each.resource, each.status) in old) if each.source in OWN_SOURCES else each
-        for each in issues
-    ]
+def _is_told_of_part(issue: Issue, placed: Mapping[tuple[str, str], str]) -> bool:
+    """Whether a component's finding is there again, word for word, of the resource that the component makes."""
+    part = placed.get((issue.rule, _text(issue)), "")
+    return not issue.urn and part.startswith(f"{issue.resource}-")
+
+
+def _text(issue: Issue) -> str:
+    return issue.line.removeprefix(f"{issue.resource}: ")
 
 
 def sort_findings(issues: Iterable[Issue]) -> list[Issue]:

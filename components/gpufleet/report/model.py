@@ -4,7 +4,7 @@
 changing its meaning raises `SCHEMA`. Money is USD by list price, before tax; a month has 730 hours.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 SCHEMA = 1
@@ -119,8 +119,8 @@ class SuppressionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A finding. source: gpufleet, preview, or a policy pack's name. status: fail or unverified. known: whether the
-    state before had it too; null if there was none to check. line: the one line that users see."""
+    """A finding. source: gpufleet, preview, or a policy pack's name. status: fail or unverified. known: whether it was
+    there before too; null where that is not known. line: the one line that users see."""
 
     resource: str
     urn: str
@@ -161,7 +161,8 @@ class DataStore:
 
 @dataclass(frozen=True, slots=True)
 class StackReport:
-    """One stack. summary: operation -> resources. notes: remarks on how it was made."""
+    """One stack. summary: operation -> resources. notes: remarks on how it was made. gone: findings that were there
+    before. compared: whether there was anything to compare findings with."""
 
     project: str
     stack: str
@@ -178,6 +179,8 @@ class StackReport:
     unpriced: list[str]
     assumptions: list[str]
     notes: list[str]
+    gone: list[Issue] = field(default_factory=list)
+    compared: bool = False
 
     @property
     def name(self) -> str:

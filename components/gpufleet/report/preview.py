@@ -75,7 +75,8 @@ class Preview:
     linked: whether it says which resource a value comes from; the engine's event log does not. left_out: number of
     unchanged resources that are not in it, as without --show-sames. packs: names of policy packs that ran. secrets:
     plain texts that the engine has marked; no output may show them. from_nothing: whether it was made without a state.
-    notes: remarks on how it was made.
+    notes: remarks on how it was made. base_log: lines that the engine printed when it deployed the base, None where it
+    did not deploy one here.
     """
 
     file: str
@@ -91,6 +92,7 @@ class Preview:
     secrets: set[str] = field(default_factory=set)
     from_nothing: bool = False
     notes: tuple[str, ...] = ()
+    base_log: tuple[str, ...] | None = None
 
     @property
     def name(self) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from gpufleet.report.model import (
     CostSummary,
     GpuPool,
     GpuPoolState,
+    Issue,
     Report,
     ResourceChange,
     StackReport,
@@ -42,6 +43,44 @@ def usd(amount: float | None, *, signed: bool = False) -> str:
 
 def after_text(amount: CostAmount) -> str:
     return f"{'' if amount.complete else 'at least '}{usd(amount.usd_month_after)}"
+
+
+LONGEST_REASON = 400
+"""Characters; a message of a provider may have thousands."""
+
+
+def reason(stack: StackReport) -> str:
+    """What decides the verdict, with what to do about it, in one line: new findings first. Empty where nothing does.
+
+    A warning that was there before is not what this change is about.
+    """
+    deciding = [each for each in stack.failures if _decides(stack.verdict, each)]
+    deciding.sort(key=lambda each: each.known is True)
+    if not deciding:
+        return ""
+    first = deciding[0]
+    said = first.line
+    if first.fix and first.fix not in said:
+        said = f"{said}; {first.fix}"
+    if len(said) > LONGEST_REASON:
+        said = f"{said[: LONGEST_REASON - 3]}..."
+    return said if len(deciding) == 1 else f"{said} (and {len(deciding) - 1} more)"
+
+
+def _decides(verdict: Verdict, issue: Issue) -> bool:
+    return issue.severity == "warning" and issue.known is False if verdict == "warned" else issue.severity == "error"
+
+
+def verdict_line(stack: StackReport) -> str:
+    """refused: trainers: max=2: costs up to ...; set max=1 or less [rule]."""
+    return ": ".join(filter(None, (VERDICT_LABELS[stack.verdict][1], reason(stack))))
+
+
+def known_mark(stack: StackReport, issue: Issue) -> str:
+    """Whether a finding is new, in words; empty where there was nothing to compare with."""
+    if not stack.compared:
+        return ""
+    return {True: "was there before", False: "new", None: "not known whether it is new"}[issue.known]
 
 
 def headline(stack: StackReport) -> str:

@@ -54,12 +54,12 @@ def usual(name: str = "trainers", buckets: int = 1, suppress: bool = False) -> R
     )
 
 
-def test_replacements_and_deletions_stand_before_everything_else() -> None:
+def test_findings_stand_before_what_is_replaced_and_that_before_tables() -> None:
     comment = render_markdown(usual(suppress=True))
     assert comment.startswith("<!-- gpufleet-report:billing/dev -->\n## ")
     order = (
-        "DATA WOULD BE LOST", "### Replaced and deleted", "- deleted `shared`", "- replaced `trainers`", "### Cost",
-        "### GPUs", "### Findings", "### Suppressed", "Picture", "Full diff", "Assumptions", "catalog:",
+        "DATA WOULD BE LOST", "### Findings", "### Suppressed", "### Replaced and deleted", "- deleted `shared`",
+        "- replaced `trainers`", "### Cost", "### GPUs", "Picture", "Full diff", "Assumptions", "catalog:",
     )  # fmt: skip
     places = [comment.index(each) for each in order]
     assert places == sorted(places)

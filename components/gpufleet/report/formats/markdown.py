@@ -19,9 +19,11 @@ from gpufleet.report.text import (
     footer_lines,
     gpu_row,
     headline,
+    known_mark,
     loss_text,
     money_rows,
     usd,
+    verdict_line,
 )
 from gpufleet.rules.messages import plural
 
@@ -103,12 +105,11 @@ def _total(report: Report) -> str:
 
 
 def _sections(stack: StackReport) -> Iterator[Section]:
-    icon, said = VERDICT_LABELS[stack.verdict]
-    yield Section(
-        "",
-        [marker_of(stack.name), f"## {icon} gpufleet: {code(stack.name)} {said}", "", f"**{text(headline(stack))}**"],
-    )
+    icon, _ = VERDICT_LABELS[stack.verdict]
+    head = f"## {icon} gpufleet: {code(stack.name)} {text(verdict_line(stack))}"
+    yield Section("", [marker_of(stack.name), head, "", f"**{text(headline(stack))}**"])
     yield Section("", [f"> {text(note)}" for note in stack.notes])
+    yield from _findings(stack)
     hurting = [each for each in stack.destructive if loss_text(each)]
     others = [each for each in stack.destructive if not loss_text(each)]
     yield Section("### Replaced and deleted\n", [_destroyed(each) for each in hurting], rank=1, what="lines")
@@ -126,11 +127,6 @@ def _sections(stack: StackReport) -> Iterator[Section]:
         rows = [table_row(map(text, gpu_row(pool))) for pool in stack.gpus]
         head = f"### GPUs\n\n{table_row(GPU_HEADINGS)}\n{table_row(['---'] * len(GPU_HEADINGS))}\n"
         yield Section(head, rows, rank=3, what="pools")
-    yield Section("### Findings\n\n", [line for each in stack.failures for line in _issue(each)], rank=2, what="lines")
-    yield Section(
-        "### Not verified\n\n", [line for each in stack.unverified for line in _issue(each)], rank=5, what="lines"
-    )
-    yield Section("### Suppressed\n\n", [_suppressed(each) for each in stack.suppressions], rank=4, what="lines")
     drawn = render_mermaid(build_diagram(stack))
     if stack.gpus or stack.stored:
         lines = [*"```mermaid\n".splitlines(), *drawn.splitlines(), "```"]
@@ -151,6 +147,18 @@ def _sections(stack: StackReport) -> Iterator[Section]:
         [f"- {text(line)}" for line in stack.assumptions],
         "\n</details>\n",
     )
+
+
+def _findings(stack: StackReport) -> Iterator[Section]:
+    """What is found, first what asks for something: errors, and what is not known to have been there before."""
+    old = [each for each in stack.failures if each.known and not each.rejects]
+    asking = [each for each in stack.failures if each not in old]
+    yield Section("### Findings\n\n", _issues(stack, asking), rank=2, what="lines")
+    yield Section("### Not verified\n\n", _issues(stack, stack.unverified), rank=5, what="lines")
+    yield Section("### Gone\n\n", [f"- gone: {text(each.line)}" for each in stack.gone], rank=6, what="lines")
+    head = f"<details><summary>{plural(len(old), 'finding')} that {'was' if len(old) == 1 else 'were'} there before"
+    yield Section(f"{head}</summary>\n\n", _issues(stack, old), "\n</details>\n", rank=6, what="lines")
+    yield Section("### Suppressed\n\n", [_suppressed(each) for each in stack.suppressions], rank=4, what="lines")
 
 
 def _footer(report: Report) -> Section:
@@ -178,9 +186,14 @@ def _destroyed(change: ResourceChange) -> str:
     return f"{what}: {strong}" if said else what
 
 
-def _issue(issue: Issue) -> list[str]:
-    new = {True: "", False: "**new:** ", None: ""}[issue.known]
-    known = " _(was there before)_" if issue.known else ""
+def _issues(stack: StackReport, issues: Iterable[Issue]) -> list[str]:
+    return [line for each in issues for line in _issue(stack, each)]
+
+
+def _issue(stack: StackReport, issue: Issue) -> list[str]:
+    mark = known_mark(stack, issue)
+    new = f"**{mark}:** " if issue.known is False and mark else ""
+    known = f" _({mark})_" if mark and not new else ""
     by = f", by {text(issue.source)}" if issue.source not in ("gpufleet", "preview") else ""
     lines = [f"- {_ICONS[issue.severity]} {issue.severity}: {new}{text(issue.line)}{known}{by}"]
     if issue.fix and not issue.line.endswith(f"; {issue.fix} [{issue.rule}]"):
