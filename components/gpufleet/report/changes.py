@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from gpufleet.cost.resources import kind_of
 from gpufleet.documents.json import read_json
 from gpufleet.report.model import Property, ResourceChange
-from gpufleet.report.preview import Preview, PreviewStep
+from gpufleet.report.parts import owner_of
+from gpufleet.report.preview import Preview, PreviewStep, ResourceState
 from gpufleet.report.property_diff import changed_properties
 
 OPERATIONS: Mapping[str, str] = {
@@ -79,7 +80,7 @@ def _is_component(step: PreviewStep) -> bool:
 
 
 def _change(step: PreviewStep, operation: str) -> ResourceChange:
-    state: Mapping[str, Any] = step.old or step.new or {}
+    state = step.old or step.new or ResourceState(urn=step.urn, type="")
     kind = str(state.get("type", ""))
     held = loss_record(kind) if operation in _GONE else {}
     inputs = state.get("inputs") or {}
@@ -99,6 +100,7 @@ def _change(step: PreviewStep, operation: str) -> ResourceChange:
         retained=bool(state.get("retainOnDelete")),
         replaced_for=sorted(step.replaces),
         properties=properties,
+        part_of=owner_of(state),
     )
 
 

@@ -60,7 +60,7 @@ class ResourceChange:
     operation: replace, delete, update, create, import, read, or change where only two previews are compared.
     holds: data that is lost with it; ends: work that ends with it; both empty where nothing is known of the type.
     guarded: what keeps the cloud from deleting it. protected: the engine refuses to delete it. retained: it stays in
-    the cloud and only leaves the stack.
+    the cloud and only leaves the stack. part_of: URN of what it is a part of, as a tag is of its node group.
     """
 
     urn: str
@@ -74,6 +74,7 @@ class ResourceChange:
     retained: bool
     replaced_for: list[str]
     properties: list[Property]
+    part_of: str = ""
 
     @property
     def loses_data(self) -> bool:

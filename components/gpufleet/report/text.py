@@ -11,6 +11,7 @@ from gpufleet.report.model import (
     StackReport,
     Verdict,
 )
+from gpufleet.report.parts import fold_parts, parts_text
 from gpufleet.rules.messages import plural
 
 VERDICT_LABELS: dict[Verdict, tuple[str, str]] = {
@@ -101,8 +102,21 @@ def headline(stack: StackReport) -> str:
     if losing:
         parts.append(f"DATA WOULD BE LOST with {plural(losing, 'resource')}")
     nothing = "no step was taken" if stack.verdict == "failed" else "nothing changes"
-    parts += [f"{number} {PAST_TENSE[operation]}" for operation, number in stack.summary.items()] or [nothing]
-    return ", ".join(parts)
+    return ", ".join([*parts, *(_counted(stack) or [nothing])])
+
+
+def _counted(stack: StackReport) -> list[str]:
+    """1 replaced (with 11 Auto Scaling tags): parts are not counted as resources of their own."""
+    folded = fold_parts(stack.changes)
+    whole: dict[str, list[ResourceChange]] = {}
+    for change in stack.changes:
+        if change.urn in folded:
+            whole.setdefault(change.operation, []).append(change)
+    found = []
+    for operation, changes in whole.items():
+        inside = parts_text((part for each in changes for part in folded[each.urn]), operation, PAST_TENSE)
+        found.append(f"{len(changes)} {PAST_TENSE[operation]}{f' (with {inside})' if inside else ''}")
+    return found
 
 
 def loss_text(change: ResourceChange) -> str:

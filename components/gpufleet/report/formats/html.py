@@ -10,6 +10,7 @@ from gpufleet.report.chart import cost_chart
 from gpufleet.report.diagram import build_diagram
 from gpufleet.report.formats.svg import render_svg
 from gpufleet.report.model import CostSummary, Issue, Report, ResourceChange, StackReport
+from gpufleet.report.parts import fold_parts, parts_text
 from gpufleet.report.text import (
     GPU_HEADINGS,
     MONEY_HEADINGS,
@@ -80,10 +81,15 @@ def _stack(stack: StackReport) -> Iterator[str]:
     yield f"<h2>{escape(stack.name)}</h2>"
     yield f'<p class="{stack.verdict}"><strong>{escape(said)}: {escape(headline(stack))}</strong></p>'
     yield from (f'<p class="dim">{escape(note)}</p>' for note in stack.notes)
-    hurting = [each for each in stack.destructive if loss_text(each)]
-    yield from _list("Replaced and deleted", map(_destroyed, hurting))
-    others = [each for each in stack.destructive if not loss_text(each)]
-    yield from _folded(f"{len(others)} more replaced or deleted, of which nothing is known", map(_destroyed, others))
+    folded = fold_parts(stack.changes)
+    whole = [each for each in stack.destructive if each.urn in folded]
+    hurting = [each for each in whole if loss_text(each)]
+    yield from _list("Replaced and deleted", (_destroyed(each, folded[each.urn]) for each in hurting))
+    others = [each for each in whole if not loss_text(each)]
+    yield from _folded(
+        f"{len(others)} more replaced or deleted: nothing known of them that holds data or runs work",
+        (_destroyed(each, folded[each.urn]) for each in others),
+    )
     if stack.cost is not None:
         yield "<h3>Cost</h3>"
         yield _money(stack.cost)
@@ -134,8 +140,10 @@ def _items(listed: Iterable[str]) -> str:
     return "\n".join(f"<li>{item}</li>" for item in listed)
 
 
-def _destroyed(change: ResourceChange) -> str:
+def _destroyed(change: ResourceChange, parts: Sequence[ResourceChange]) -> str:
     why = f", for {', '.join(change.replaced_for)}" if change.replaced_for else ""
+    inside = parts_text(parts, change.operation, PAST_TENSE)
+    why += f", with {inside}" if inside else ""
     said = f"{PAST_TENSE[change.operation]} <code>{escape(change.name)}</code> ({escape(change.type)}){escape(why)}"
     what = escape(loss_text(change))
     if not what:

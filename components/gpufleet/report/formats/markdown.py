@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from gpufleet.report.diagram import build_diagram
 from gpufleet.report.formats.mermaid import render_mermaid
 from gpufleet.report.model import CostSummary, Issue, Report, ResourceChange, StackReport
+from gpufleet.report.parts import fold_parts, parts_text
 from gpufleet.report.text import (
     DIFF_SIGNS,
     GPU_HEADINGS,
@@ -110,13 +111,17 @@ def _sections(stack: StackReport) -> Iterator[Section]:
     yield Section("", [marker_of(stack.name), head, "", f"**{text(headline(stack))}**"])
     yield Section("", [f"> {text(note)}" for note in stack.notes])
     yield from _findings(stack)
-    hurting = [each for each in stack.destructive if loss_text(each)]
-    others = [each for each in stack.destructive if not loss_text(each)]
-    yield Section("### Replaced and deleted\n", [_destroyed(each) for each in hurting], rank=1, what="lines")
+    folded = fold_parts(stack.changes)
+    whole = [each for each in stack.destructive if each.urn in folded]
+    hurting = [each for each in whole if loss_text(each)]
+    others = [each for each in whole if not loss_text(each)]
+    yield Section(
+        "### Replaced and deleted\n", [_destroyed(each, folded[each.urn]) for each in hurting], rank=1, what="lines"
+    )
     yield Section(
         f"<details><summary>{len(others)} more replaced or deleted: nothing known of them that holds data or runs work"
         "</summary>\n\n",
-        [_destroyed(each) for each in others],
+        [_destroyed(each, folded[each.urn]) for each in others],
         "\n</details>\n",
         rank=7,
         what="lines",
@@ -178,8 +183,10 @@ def _budgets(stack: StackReport) -> list[str]:
     return lines
 
 
-def _destroyed(change: ResourceChange) -> str:
+def _destroyed(change: ResourceChange, parts: Sequence[ResourceChange]) -> str:
     why = f", for {', '.join(map(code, change.replaced_for))}" if change.replaced_for else ""
+    inside = parts_text(parts, change.operation, PAST_TENSE)
+    why += f", with {text(inside)}" if inside else ""
     said = loss_text(change)
     strong = f"**{text(said)}**" if change.loses_data else text(said)
     what = f"- {PAST_TENSE[change.operation]} {code(change.name)} ({text(change.type)}){why}"
