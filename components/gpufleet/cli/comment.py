@@ -58,7 +58,7 @@ def comment(
     report = read_report(folder / "report.json")
     project, stacks = (None, None) if change is None else _affected(program, change)
     if sarif:
-        _write_sarif(report, sarif, program)
+        _write_sarif(report, sarif, program, change or program)
     return post_report(report, stacks, project, number, commit, author, patience, go_on=if_denied == "go-on")
 
 
@@ -107,15 +107,18 @@ def _affected(program: Path, change: Path) -> tuple[str, list[str]]:
     return name, [f"{name}/{each}" for each in affected_by_checkout(project_folder(program), change)]
 
 
-def _write_sarif(report: "Report", file: Path, program: Path) -> None:
+def _write_sarif(report: "Report", file: Path, program: Path, change: Path) -> None:
+    """change: where the configurations are whose lines count."""
+    from gpufleet.report.config_lines import configuration_lines
     from gpufleet.report.configuration_files import configuration_files
     from gpufleet.report.formats.sarif import render_sarif
 
-    files = configuration_files(program, [(stack.name, stack.stack) for stack in report.stacks])
+    stacks = [(stack.name, stack.stack) for stack in report.stacks]
+    files, lines = configuration_files(program, stacks), configuration_lines(change, stacks)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         # Code scanning takes no log without a run.
         if report.stacks:
-            file.write_text(render_sarif(report, files), encoding="utf-8")
+            file.write_text(render_sarif(report, files, lines), encoding="utf-8")
     except OSError as error:
         raise UserError(f"--sarif={file}: {error.strerror}; give another file") from error

@@ -143,6 +143,9 @@ def _said(line: str) -> None:
 def _write(made: "Report", folder: Path, program: Path) -> None:
     """Every form into the folder, and a job summary where the CI takes one. Errors: UserError."""
     from gpufleet.errors import UserError
+    from gpufleet.report.config_lines import configuration_lines
+    from gpufleet.report.configuration_files import configuration_files
+    from gpufleet.report.formats.annotations import render_annotations
     from gpufleet.report.step_summary import step_summary
     from gpufleet.report.text import verdict_line
     from gpufleet.report.write_files import write_report_files
@@ -160,3 +163,8 @@ def _write(made: "Report", folder: Path, program: Path) -> None:
     for stack in made.stacks:
         click.echo(f"{stack.name}: {verdict_line(stack)}")
     click.echo(f"the report is in {folder}")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        stacks = [(stack.name, stack.stack) for stack in made.stacks]
+        places = configuration_files(program, stacks), configuration_lines(program, stacks)
+        for line in render_annotations(made, *places):
+            click.echo(line)

@@ -62,6 +62,22 @@ def parse_yaml_documents(content: str | bytes, where: str, fix: str = "", *, mos
     return [each for each in _documents(content, where, fix, most) if each is not None]
 
 
+def key_lines(content: str | bytes, where: str) -> dict[tuple[str, ...], int]:
+    """Path of each key of a document's mappings, its own key last -> its line, from 1. Errors: DocumentError."""
+    parse_yaml(content, where)
+    node = _Loader(decode(content, where, ""), _ALIAS_FACTOR * MIB).get_single_node()
+    found: dict[tuple[str, ...], int] = {}
+    _add_key_lines(node, (), found)
+    return found
+
+
+def _add_key_lines(node: yaml.Node | None, path: tuple[str, ...], found: dict[tuple[str, ...], int]) -> None:
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if isinstance(key, yaml.ScalarNode) and (*path, key.value) not in found:
+            found[*path, key.value] = key.start_mark.line + 1
+            _add_key_lines(value, (*path, key.value), found)
+
+
 def _documents(content: str | bytes, where: str, fix: str, most: int) -> Iterator[Any]:
     if len(content) > most:
         raise DocumentError(where, f"has more than {size_text(most)}", fix)

@@ -52,6 +52,11 @@ def virtual_environment(project: Path) -> str:
     return str(options.get("virtualenv") or "") if isinstance(options, dict) else ""
 
 
+def project_of(program: Path) -> Path | None:
+    """The folder of the Pulumi project that a folder lies in, None where there is none."""
+    return _project(program.resolve())
+
+
 def _project(start: Path) -> Path | None:
     return next((folder for folder in (start, *start.parents) if (folder / "Pulumi.yaml").is_file()), None)
 

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from gpufleet.report.config_lines import configuration_lines
 from gpufleet.report.configuration_files import configuration_files
 from gpufleet.report.diagram import build_diagram
 from gpufleet.report.formats.html import render_html
@@ -20,14 +21,15 @@ def write_report_files(report: Report, folder: Path, program: Path) -> list[str]
     program: the Pulumi project, or a folder in it: in its configurations SARIF shows what is found. Errors: OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    configurations = configuration_files(program, [(stack.name, stack.stack) for stack in report.stacks])
+    stacks = [(stack.name, stack.stack) for stack in report.stacks]
+    configurations, lines = configuration_files(program, stacks), configuration_lines(program, stacks)
     comments = [render_comment(report, stack) for stack in report.stacks]
     texts = {
         "report.json": render_json(report),
         "report.md": join_comments(report, comments),
         "report.html": render_html(report),
         "report.junit.xml": render_junit(report),
-        "report.sarif": render_sarif(report, configurations),
+        "report.sarif": render_sarif(report, configurations, lines),
     }
     if not report.stacks:
         # Code scanning takes no log without a run.

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from gpufleet.report.config_lines import KeyLines, line_of
 from gpufleet.report.model import Issue, Report, StackReport
 from gpufleet.rules.rule import all_rules
 
@@ -16,24 +17,28 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def render_sarif(report: Report, files: Mapping[str, str]) -> str:
-    """files: stack name (project/stack) -> its configuration file, relative to the repository's root."""
+def render_sarif(report: Report, files: Mapping[str, str], lines: Mapping[str, KeyLines] | None = None) -> str:
+    """files: stack name (project/stack) -> its configuration file, relative to the repository's root. lines: in it."""
+    known = lines or {}
     log = {
         "$schema": SARIF_SCHEMA,
         "version": "2.1.0",
-        "runs": [_run(report, stack, files.get(stack.name, f"Pulumi.{stack.stack}.yaml")) for stack in report.stacks],
+        "runs": [
+            _run(report, stack, files.get(stack.name, f"Pulumi.{stack.stack}.yaml"), known.get(stack.name, {}))
+            for stack in report.stacks
+        ],
     }
     return json.dumps(log, ensure_ascii=False) + "\n"
 
 
-def _run(report: Report, stack: StackReport, file: str) -> dict[str, Any]:
+def _run(report: Report, stack: StackReport, file: str, lines: KeyLines) -> dict[str, Any]:
     names = list(dict.fromkeys(issue.rule for issue in stack.issues))
     driver = {"name": "gpufleet", "version": report.footer.gpufleet, "rules": [_rule(name) for name in names]}
     return {
         "tool": {"driver": driver},
         "automationDetails": {"id": f"gpufleet/{stack.name}/"},
         "invocations": [{"executionSuccessful": stack.verdict != "failed"}],
-        "results": [_result(stack, issue, names.index(issue.rule), file) for issue in stack.issues],
+        "results": [_result(stack, issue, names.index(issue.rule), file, lines) for issue in stack.issues],
     }
 
 
@@ -53,7 +58,7 @@ def _rule(name: str) -> dict[str, Any]:
     }
 
 
-def _result(stack: StackReport, issue: Issue, index: int, file: str) -> dict[str, Any]:
+def _result(stack: StackReport, issue: Issue, index: int, file: str, lines: KeyLines) -> dict[str, Any]:
     key = f"{stack.name}|{issue.rule}|{issue.urn or issue.resource}"
     result: dict[str, Any] = {
         "ruleId": issue.rule,
@@ -63,7 +68,10 @@ def _result(stack: StackReport, issue: Issue, index: int, file: str) -> dict[str
         "message": {"text": issue.line},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}},
+                "physicalLocation": {
+                    "artifactLocation": {"uri": file},
+                    "region": {"startLine": line_of(stack, issue, lines)},
+                },
                 "logicalLocations": [{"name": issue.resource, "fullyQualifiedName": issue.urn or stack.name}],
             }
         ],
