@@ -115,6 +115,30 @@ def test_what_a_program_names_is_no_markup() -> None:
     assert junit is not None
 
 
+def test_the_page_says_why_in_its_title_and_links_each_rule_to_what_it_says() -> None:
+    whole = usual()
+    page = render_html(whole)
+    line = next(issue.line for issue in whole.stacks[0].issues if issue.rejects)
+    title, heading = (page.partition(f"<{tag}")[2].partition(f"</{tag}>")[0] for tag in ("title", "h1"))
+    assert "billing/dev refused: " in title
+    assert line[:40] in title
+    assert "billing/dev refused: " in heading
+    rules = {issue.rule for issue in whole.stacks[0].issues}
+    for rule in rules:
+        assert f'<a href="#rule-{rule}">{rule}</a>' in page
+        assert page.count(f'id="rule-{rule}"') == 1
+    places = [page.index(each) for each in ("<h3>Findings", "<h3>Replaced and deleted", "<h3>Cost", "<h3>GPUs")]
+    assert places == sorted(places)
+
+
+def test_the_page_marks_code_and_makes_no_other_markup_of_a_text() -> None:
+    said = {"severity": "warning", "urn": "", "message": "warning: a: b=1: run `x <b>`; c [any-cost-budget] [none]"}
+    page = render_html(made(step("create", BUCKET, "x", None, TAGGED), diagnostics=[said]))
+    assert "run <code>x &lt;b&gt;</code>" in page
+    assert "`" not in page.partition("<body>")[2]
+    assert "[none]" in page
+
+
 def test_junit_counts() -> None:
     suppressed = usual(suppress=True)
     (suite,) = ElementTree.fromstring(render_junit(suppressed).encode())

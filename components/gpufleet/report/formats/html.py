@@ -3,7 +3,9 @@
 Dark and light follow the reader's setting. What is wide scrolls in itself, so that the page never does.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from html import escape
 
 from gpufleet.report.chart import cost_chart
@@ -19,10 +21,13 @@ from gpufleet.report.text import (
     footer_lines,
     gpu_row,
     headline,
+    known_mark,
     loss_text,
     money_rows,
     usd,
+    verdict_line,
 )
+from gpufleet.rules.rule import all_rules
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1f2328;--paper:#ffffff;--soft:#f6f8fa;--line:#d1d9e0;--dim:#59636e;
@@ -33,7 +38,7 @@ _STYLE = """
 body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--paper);color:var(--ink)}
 body{font:16px/1.5 system-ui,sans-serif}
 h1,h2{line-height:1.25}h2{border-top:1px solid var(--line);padding-top:1rem}
-p,li,h1,h2,summary{overflow-wrap:anywhere}
+a{color:inherit}p,li,dd,dt,h1,h2,summary{overflow-wrap:anywhere}
 .wide{overflow-x:auto}
 table{border-collapse:collapse}th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:left}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
@@ -48,11 +53,14 @@ code,pre{font:14px/1.45 ui-monospace,monospace;background:var(--soft)}pre{paddin
 def render_html(report: Report) -> str:
     """The whole page."""
     said = VERDICT_LABELS[report.verdict][1]
-    names = ", ".join(stack.name for stack in report.stacks)
+    if report.stacks:
+        deciding = min(report.stacks, key=lambda stack: stack.verdict != report.verdict)
+        said = f"{deciding.name} {verdict_line(deciding)}"
     parts = [
-        f'<h1 class="{report.verdict}">{escape(said)}</h1>',
+        f'<h1 class="{report.verdict}">{_said(said)}</h1>',
         *_total(report),
         *(line for stack in report.stacks for line in _stack(stack)),
+        *_rules(report),
         "<footer>",
         *(f"<p>{escape(line)}</p>" for line in footer_lines(report)),
         "</footer>",
@@ -62,7 +70,7 @@ def render_html(report: Report) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(f'gpufleet: {names}: {said}')}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{escape(f'gpufleet: {said}')}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
@@ -80,7 +88,11 @@ def _stack(stack: StackReport) -> Iterator[str]:
     said = VERDICT_LABELS[stack.verdict][1]
     yield f"<h2>{escape(stack.name)}</h2>"
     yield f'<p class="{stack.verdict}"><strong>{escape(said)}: {escape(headline(stack))}</strong></p>'
-    yield from (f'<p class="dim">{escape(note)}</p>' for note in stack.notes)
+    yield from (f'<p class="dim">{_said(note)}</p>' for note in stack.notes)
+    yield from _list("Findings", (_issue(stack, each) for each in stack.failures))
+    yield from _list("Not verified", (_issue(stack, each) for each in stack.unverified))
+    yield from _list("Gone", (_said(each.line) for each in stack.gone))
+    yield from _list("Suppressed", map(_suppressed, stack.suppressions))
     folded = fold_parts(stack.changes)
     whole = [each for each in stack.destructive if each.urn in folded]
     hurting = [each for each in whole if loss_text(each)]
@@ -101,13 +113,10 @@ def _stack(stack: StackReport) -> Iterator[str]:
     if stack.gpus:
         yield "<h3>GPUs</h3>"
         yield _table(GPU_HEADINGS, [gpu_row(pool) for pool in stack.gpus], numbers=())
-    yield from _list("Findings", map(_issue, stack.failures))
-    yield from _list("Not verified", map(_issue, stack.unverified))
-    yield from _list("Suppressed", map(_suppressed, stack.suppressions))
     if stack.gpus or stack.stored:
         yield f'<h3>Picture</h3><div class="wide">{render_svg(build_diagram(stack))}</div>'
     yield from _diff(stack.changes)
-    yield from _folded("Not in the figures", (escape(line) for line in stack.unpriced))
+    yield from _folded("Not in the figures", (_said(line) for line in stack.unpriced))
     yield from _folded("Assumptions", (escape(line) for line in stack.assumptions))
 
 
@@ -151,15 +160,53 @@ def _destroyed(change: ResourceChange, parts: Sequence[ResourceChange]) -> str:
     return f'{said}: <strong class="loss">{what}</strong>' if change.loses_data else f"{said}: {what}"
 
 
-def _issue(issue: Issue) -> str:
-    known = {True: " (was there before)", False: " (new)", None: ""}[issue.known]
+def _issue(stack: StackReport, issue: Issue) -> str:
+    mark = known_mark(stack, issue)
+    known = f" ({mark})" if mark else ""
     urn = f'<br><code class="dim">{escape(issue.urn)}</code>' if issue.urn else ""
-    return f'<strong class="{issue.severity}">{issue.severity}</strong>: {escape(issue.line)}{known}{urn}'
+    return f'<strong class="{issue.severity}">{issue.severity}</strong>: {_said(issue.line)}{known}{urn}'
 
 
 def _suppressed(issue: Issue) -> str:
     assert issue.suppressed is not None
-    return f"until {issue.suppressed.until}: {escape(issue.line)} - {escape(issue.suppressed.reason)}"
+    return f"until {escape(issue.suppressed.until)}: {_said(issue.line)} - {escape(issue.suppressed.reason)}"
+
+
+def _rules(report: Report) -> Iterator[str]:
+    """What the rules say that the page names, for the links of findings."""
+    named = {issue.rule for stack in report.stacks for issue in (*stack.issues, *stack.gone)}
+    rows = [rule for rule in all_rules() if rule.name in named]
+    if rows:
+        yield "<h2>Rules</h2>\n<dl>"
+    for rule in rows:
+        source = _URL.sub(r'<a href="\g<0>">\g<0></a>', escape(rule.source))
+        yield f'<dt id="rule-{rule.name}"><code>{rule.name}</code></dt>'
+        yield f"<dd>{_code(escape(rule.sentence))} Source: {source}</dd>"
+    if rows:
+        yield "</dl>"
+
+
+_URL = re.compile(r"https://[^\s<>&;,)]+[^\s<>&;,).]")
+_RULE = re.compile(r"\[([a-z][a-z0-9-]*)\]")
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def _said(text: str) -> str:
+    """A text with its code marked, and a link from the name of a rule to what the rule says."""
+    return _RULE.sub(lambda found: _link(found[1]) if found[1] in _rule_names() else found[0], _code(escape(text)))
+
+
+def _code(escaped: str) -> str:
+    return _CODE.sub(r"<code>\1</code>", escaped)
+
+
+def _link(rule: str) -> str:
+    return f'[<a href="#rule-{rule}">{rule}</a>]'
+
+
+@cache
+def _rule_names() -> frozenset[str]:
+    return frozenset(rule.name for rule in all_rules())
 
 
 MAX_CHANGES = 2000
