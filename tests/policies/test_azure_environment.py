@@ -62,7 +62,7 @@ def test_nothing_is_wrong_with_the_environment() -> None:
          ("azure-dev", "any-cost-ceiling-stack", "unverified")),
         (changed("spot", vmSize="Standard_ND96isr_H100_v5"), ("spot", "any-cost-ceiling-pool", "fail")),
         (changed("data", sku={"name": "Standard_GRS"}), ("azure-dev", "any-cost-minor-price-known", "fail")),
-        (changed("capacity", sku={"name": "Standard_ND128isr_NDR_GB200_v6", "capacity": 1}),
+        (changed("capacity", sku={"name": "Standard_ND128isr_GB300_v6", "capacity": 1}),
          ("capacity", "any-cost-price-known", "fail")),
         ({"odd": {"type": "azure-native:search:Service", "inputs": {}}},
          ("azure-dev", "any-cost-minor-price-known", "unverified")),

@@ -54,7 +54,7 @@ def test_show_hardware_zones_prices_quota():
     assert "3200 Gbps, 32 cards, 32 EFA" in text
     assert "P: 192 vCPU a node (on-demand L-417A185B, spot L-C4BD4855)" in text
     assert row(text, "us-east-1")[:5] == ["us-east-1", "use1-az1,2,3,4,5,6", "55.04", "6.8800", "17.63..25.75"]
-    assert row(text, "sa-east-1") == ["sa-east-1", "sae1-az3", "unknown", "unknown", "unknown"]
+    assert row(text, "sa-east-1") == ["sa-east-1", "sae1-az3", "92.47", "11.56", "unknown"]
     assert "\n[1] github.com/skypilot-org/skypilot-catalog catalogs/v8/aws/vms.csv\n" in text
 
 

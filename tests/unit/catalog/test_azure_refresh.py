@@ -118,8 +118,8 @@ def test_a_missing_meter_is_an_unknown_price_unless_the_size_is_retired(service)
 
 def test_spot_is_a_range_of_its_own_and_never_the_on_demand_price(service):
     spot = fetched(service).files["spot_prices.json"]
-    assert [(each.type, each.region, each.usd_low, each.usd_high) for each in spot] == [
-        (H100, "eastus2", 18.169536, 18.169536)
+    assert [(each.type, each.usd_low, each.usd_high) for each in spot if each.region == "eastus2"] == [
+        (H100, 18.169536, 18.169536)
     ]
     assert all(each.market == "on-demand" for each in fetched(service).files["prices.json"])
 

@@ -284,3 +284,26 @@ def test_nothing_is_read_before_it_is_asked_for():
     )
     path = str(Path(gpufleet.catalog.__file__).parents[2])
     assert subprocess.run([sys.executable, "-c", script], env={"PYTHONPATH": path}, check=False).returncode == 0
+
+
+REGIONS = (
+    *("us-east-1", "us-east-2", "us-west-2", "ca-central-1", "eu-central-1", "eu-west-1", "eu-west-2", "eu-north-1"),
+    *("ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "sa-east-1"),
+)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_a_region_has_prices_of_gpu_nodes_and_of_what_surrounds_them(region):
+    offered = {name for name, where in aws().offers if where == region}
+    assert sum(1 for name in offered if aws().price(name, region)) >= len(offered) / 2
+    missing = [
+        item
+        for item in (
+            *(("eks", "cluster"), ("vpc", "nat-gateway"), ("vpc", "nat-gateway-data"), ("vpc", "public-ipv4")),
+            *(("efs", "standard-storage"), ("efs", "elastic-read"), ("efs", "elastic-write"), ("kms", "key")),
+            *(("cloudwatch", "logs-ingestion"), ("ebs", "gp3-storage"), ("s3", "standard-storage")),
+            *(("vpc", "interface-endpoint"), ("ec2", "m7i.large"), ("vpc", "vpn-connection")),
+        )
+        if (found := aws().service_prices.get((*item, region))) is None or not found.usd
+    ]
+    assert missing == []

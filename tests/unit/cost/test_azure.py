@@ -78,7 +78,7 @@ def test_registry_holds_some_for_nothing() -> None:
 
 def test_size_without_a_price_is_unknown() -> None:
     machine = {"type": "azure-native:compute:VirtualMachine",
-               "inputs": IN | {"hardwareProfile": {"vmSize": "Standard_ND128isr_NDR_GB200_v6"}}}  # fmt: skip
+               "inputs": IN | {"hardwareProfile": {"vmSize": "Standard_ND128isr_GB300_v6"}}}  # fmt: skip
     found = of({"vm": machine})
     assert not found.totals["floor"].complete
-    assert line(found, "nodes: Standard_ND128isr_NDR_GB200_v6").month("ceiling") is None
+    assert line(found, "nodes: Standard_ND128isr_GB300_v6").month("ceiling") is None

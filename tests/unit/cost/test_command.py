@@ -66,9 +66,9 @@ def test_table_holds_figures_assumptions_and_unknowns(preview: Path) -> None:
         assert line in re.sub(r"  +", " ", done.stdout.replace("\n  ", "\n__")).replace("__", "  "), line
     assert "trainers: nodes: p5e.48xlarge: no price of p5e.48xlarge in us-east-1" in done.stdout
     assert "[any-cost-price-known]" in done.stdout
-    assert "vpc nat-gateway in us-east-1: http" not in done.stdout
+    assert "vpc nat-gateway in us-east-1: AWS" not in done.stdout
     assert "--sources lists each with its source and date" in done.stdout
-    assert "vpc nat-gateway in us-east-1: http" in cost("--preview", preview, "--sources").stdout
+    assert "vpc nat-gateway in us-east-1: AWS" in cost("--preview", preview, "--sources").stdout
 
 
 def test_usage_file_goes_before_the_stack_s_own(preview: Path, tmp_path: Path) -> None:

@@ -88,5 +88,5 @@ def test_a_size_without_a_price_is_unknown_and_not_free(sku):
     assert line.reason.startswith("no price of ")
 
 
-def test_other_regions_have_no_price_yet():
-    assert lines({"vpn": VPN}, "eu-central-1")["VPN connection"].unknown
+def test_other_regions_have_a_price_too():
+    assert months(lines({"vpn": VPN}, "eu-central-1")["VPN connection"]) == [36.5, 36.5, 36.5]
