@@ -36,7 +36,7 @@ def found(
     return {
         (each.resource, each.finding.rule, each.finding.status.value)
         for each in found
-        if each.finding.status is not Status.PASS and each.finding.rule != "any-cost-price-age"
+        if each.finding.status is not Status.PASS
     }
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pulumi_policy import StackValidationArgs
 
+from gpufleet.cost.estimate import estimate
 from gpufleet.errors import UserError
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.cost import validate_cost, validate_cost_and_ownership
+from gpufleet.policies.cost import validate_cost, validate_cost_and_ownership, validate_price_age
 from gpufleet.policies.pack import StackPolicy, policies_of
 from gpufleet.rules import Status
 from tests.policies.raw_program import plan_from, policy_args
@@ -46,12 +47,12 @@ def program(**changes: dict[str, Any] | None) -> Resources:
 def found(
     resources: Resources, config: Mapping[str, Any] | None = None, stack: str = "dev"
 ) -> set[tuple[str, str, str]]:
-    """Resource, rule and status of all that is not passed; what prices' age says depends on the catalog."""
+    """Resource, rule and status of all that is not passed."""
     found = validate_cost_and_ownership(plan_from(resources, stack=stack), config or {}, TODAY)
     return {
         (each.resource, each.finding.rule, each.finding.status.value)
         for each in found
-        if each.finding.status is not Status.PASS and each.finding.rule != "any-cost-price-age"
+        if each.finding.status is not Status.PASS
     }
 
 
@@ -75,9 +76,16 @@ def reported(args: StackValidationArgs) -> tuple[list[str], list[str]]:
 
 def test_legal_program_passes() -> None:
     assert found(LEGAL) == set()
-    refused, advised = reported(policy_args(LEGAL))
-    assert refused == []
-    assert all("[any-cost-price-age]" in line for line in advised)
+    assert reported(policy_args(LEGAL)) == ([], [])
+
+
+def test_the_age_of_prices_is_told_by_an_estimate_and_by_no_pack() -> None:
+    """Or else one change would warn on one day and pass on another."""
+    late = estimate(plan_from(LEGAL), today=date(2099, 1, 1))
+    assert validate_price_age(late).finding.status is Status.FAIL
+    rules = {each.finding.rule for each in validate_cost(plan_from(LEGAL), {}, date(2099, 1, 1))}
+    assert "any-cost-minor-price-known" in rules
+    assert "any-cost-price-age" not in rules
 
 
 @pytest.mark.parametrize(

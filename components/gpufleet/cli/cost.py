@@ -89,16 +89,20 @@ def _preview(environment: str | None, program: Path, file: Path | None) -> tuple
 def _findings(
     plan: "Plan", found: "Estimate", config: Mapping[str, Mapping[str, object]], suppress: object
 ) -> list["ResourceFinding"]:
-    """What the policy pack for cost says, with what the stack or the pack's configuration suppresses."""
+    """What the policy pack for cost says and how old prices are, with what is suppressed."""
     from datetime import date
 
-    from gpufleet.policies.cost import read_limits, validate_estimate
+    from gpufleet.policies.cost import read_limits, validate_estimate, validate_price_age
     from gpufleet.policies.ownership import validate_ownership
     from gpufleet.rules.resource_finding import ResourceFinding
     from gpufleet.rules.suppression import read_suppressions, suppression_of
 
     spent, owned = config.get("cost", {}), config.get("ownership", {})
-    judged = validate_estimate(plan, found, read_limits(plan.stack, spent)) + validate_ownership(plan, owned)
+    judged = [
+        *validate_estimate(plan, found, read_limits(plan.stack, spent)),
+        validate_price_age(found),
+        *validate_ownership(plan, owned),
+    ]
     places = [(suppress, "gpufleet:suppress")]
     places += [(config.get(name, {}).get("suppress"), f"{name}.suppress") for name in ("cost", "ownership")]
     covered = [each for entries, where in places for each in read_suppressions(entries, where, date.today())]

@@ -113,6 +113,15 @@ def validate_estimate(plan: Plan, cost: Estimate, limits: CostLimits) -> list[Re
     ]
 
 
+def validate_price_age(cost: Estimate) -> ResourceFinding:
+    """How old the prices of an estimate are.
+
+    Not in the policy pack: it depends on the day and not on the change, so that no reviewer can do anything about it.
+    """
+    old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
+    return ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD_AFTER.days))
+
+
 def _stack_ceiling(cost: Estimate, limits: CostLimits) -> ResourceFinding:
     dearest = max(cost.pools, key=lambda pool: _gated(pool).month, default=None)
     fits = 0
@@ -201,8 +210,6 @@ def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
             (missing if known is False else undecided).append(line.what)
     several = {"missing": list(dict.fromkeys(missing)), "undecided": list(dict.fromkeys(undecided))}
     yield ResourceFinding(cost.stack, cost_limits.minor_price_known(**several))
-    old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
-    yield ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD_AFTER.days))
 
 
 def _budget(plan: Plan) -> dict[str, Any]:

@@ -37,6 +37,7 @@ PERMISSIONS = {
     "up.yml": {"affected": IDENTITY, "deploy": IDENTITY},
     "deploy.yml": {"preview": IDENTITY, "up": IDENTITY},
     "drift.yml": {"drift": IDENTITY},
+    "prices.yml": {"prices": READ},
 }
 SAFE = re.compile(
     r"vars\.\w+( \|\| '[\w-]+')?|secrets\.\w+|github\.token|inputs\.[\w-]+|matrix\.environment"

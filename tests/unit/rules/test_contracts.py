@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import gpufleet.rules
+from gpufleet.cost.estimate import estimate
+from gpufleet.policies.cost import validate_price_age
 from gpufleet.pools.eks_pool import EksPool
 from gpufleet.rules import (
     Severity,
@@ -87,6 +89,7 @@ from gpufleet.rules.subnet import validate_addresses, validate_subnets
 from tests.components.certificates import certificate
 from tests.mistakes import entry_points
 from tests.mistakes.corpus import mistakes
+from tests.policies.raw_program import plan_from
 
 RULES = {rule.name: rule for rule in all_rules()}
 HERE = Path(__file__).parent
@@ -376,9 +379,15 @@ def called_by_packs_and_preflight() -> frozenset[str]:
     )
 
 
+@cache
+def called_by_estimates() -> frozenset[str]:
+    """What `gpufleet cost` says beside the packs, whose results do not depend on the day."""
+    return frozenset({validate_price_age(estimate(plan_from({}))).finding.rule})
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_is_called_by_a_door(name):
-    assert name in called_by_constructors() | called_by_packs_and_preflight()
+    assert name in called_by_constructors() | called_by_packs_and_preflight() | called_by_estimates()
 
 
 def test_what_judges_imports_no_pulumi_and_no_sdk():
