@@ -8,7 +8,7 @@ from functools import cached_property
 from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, merge_lines, total_of
 from gpufleet.cost.pool_cost import PoolCost, pool_cost
 from gpufleet.cost.resources import ResourceCosts
-from gpufleet.cost.usage_assumptions import AMOUNTS, OF_POOLS, UsageAssumptions
+from gpufleet.cost.usage_assumptions import AMOUNTS, HOURS, OF_POOLS, UsageAssumptions
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.resource import Plan
 
@@ -49,6 +49,20 @@ class Estimate:
     def totals(self) -> Mapping[str, Total]:
         """The whole stack, by figure."""
         return {figure: total_of((line for _, line in self.lines), figure) for figure in FIGURES}
+
+    @cached_property
+    def busy_month(self) -> Total:
+        """A month in which every pool has max nodes in the busy hours and min in all others; the rest as in steady.
+
+        Unlike steady it moves when a type changes of which no node is desired yet.
+        """
+        busy = self.usage.busy_hours / HOURS
+        months = [
+            _between(line.month("floor"), line.month("ceiling"), busy) if pool else line.month("steady")
+            for pool, line in self.lines
+        ]
+        known = [month for month in months if month is not None]
+        return Total(sum(known), len(months) - len(known))
 
     @cached_property
     def gated(self) -> Total:
@@ -110,3 +124,8 @@ def estimate(plan: Plan, usage: UsageAssumptions | None = None, today: date | No
         types=frozenset(resource.type for resource in plan.resources),
         assumed=costs.assumed | (OF_POOLS if pools else frozenset()),
     )
+
+
+def _between(low: float | None, high: float | None, share: float) -> float | None:
+    """What costs `high` for a share of the month, and `low` for the rest."""
+    return None if low is None or high is None else low + (high - low) * share

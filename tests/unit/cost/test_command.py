@@ -64,6 +64,7 @@ def test_table_holds_figures_assumptions_and_unknowns(preview: Path) -> None:
         "  not priced: aws:neptune/cluster:Cluster (1 of it)",
     ):
         assert line in re.sub(r"  +", " ", done.stdout.replace("\n  ", "\n__")).replace("__", "  "), line
+    assert "one busy month, max nodes in 73 h of it: at least 78.65\n" in done.stdout
     assert "trainers: nodes: p5e.48xlarge: no price of p5e.48xlarge in us-east-1" in done.stdout
     assert "[any-cost-price-known]" in done.stdout
     assert "vpc nat-gateway in us-east-1: AWS" not in done.stdout
@@ -102,6 +103,7 @@ def test_json_says_unknown_as_null_and_the_total_as_the_least(preview: Path) -> 
         "complete": False,
         "unknown_lines": 1,
     }
+    assert found["busy_month"]["complete"] is False
     assert found["not_priced"] == {"aws:neptune/cluster:Cluster": 1}
     assert found["free"] == {"aws:iam/role:Role": {"count": 1, "why": "IAM has no price"}}
 

@@ -274,3 +274,17 @@ def test_negative_counts_are_not_known() -> None:
 def test_empty_plan_costs_nothing() -> None:
     found = of({})
     assert (found.totals["ceiling"].month, found.totals["ceiling"].complete, found.clouds) == (0.0, True, ())
+
+
+def test_a_busy_month_moves_with_the_type_where_steady_does_not() -> None:
+    """No node is desired yet: then steady is the floor, whatever the type."""
+    before, after = (of({"a": group(name, (0, 0, 2))}) for name in ("g5.8xlarge", "p4d.24xlarge"))
+    assert before.totals["steady"].month == after.totals["steady"].month == 0.0
+    disks = [each.totals["ceiling"].month - 2 * 730 * usd for each, usd in ((before, 2.448), (after, 21.957642))]
+    assert before.busy_month.month == pytest.approx((2 * 730 * 2.448 + disks[0]) * 160 / 730)
+    assert after.busy_month.month == pytest.approx((2 * 730 * 21.957642 + disks[1]) * 160 / 730)
+
+
+def test_a_busy_month_of_nodes_without_a_price_is_only_the_least() -> None:
+    found = of({"a": group("p5e.48xlarge", (0, 0, 2))})
+    assert (found.busy_month.complete, found.busy_month.unknown) == (False, 1)

@@ -26,6 +26,7 @@ def estimate_to_dict(cost: Estimate, seen_on: str, findings: Sequence[ResourceFi
         "hours_per_month": HOURS,
         "totals": {figure: _total(each) for figure, each in cost.totals.items()},
         "ceiling_without_committed": _total(cost.gated),
+        "busy_month": _total(cost.busy_month),
         "pools": [_pool(pool, cost) for pool in cost.pools],
         "other": [_line(line, cost) for line in cost.other_lines],
         "assumptions": cost.usage.as_args(),

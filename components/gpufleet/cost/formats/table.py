@@ -28,6 +28,10 @@ def print_estimate(
     by = f"the catalog ({editions or 'no cloud in it'})"
     console.print(f"List prices before tax by {by}, in USD a month of 730 hours.\n")
     console.print(_table(cost))
+    if cost.pools:
+        console.print(
+            f"one busy month, max nodes in {cost.usage.busy_hours:g} h of it: {_bold(cost.busy_month, False)}"
+        )
     for heading, lines in _notes(cost, findings, sources):
         if lines:
             console.print(f"\n[bold]{heading}[/]")
@@ -111,6 +115,7 @@ FIGURES_SAID = (
     "floor: what is always paid, with min nodes and without traffic",
     "steady: desired nodes in busy hours, min nodes in all others, and the traffic of the assumptions",
     "ceiling: max nodes of the dearest type all month, Spot at the on-demand price, and the same traffic",
+    "one busy month: max nodes of every pool in busy hours, min nodes in all others, and the same traffic",
     "committed: paid whether used or not; nodes on a reservation are in all three figures",
 )
 
