@@ -7,6 +7,7 @@ from gpufleet.catalog.catalog import Catalog
 from gpufleet.catalog.records import AwsGpuType, Price, Record, ServicePrice
 from gpufleet.catalog.refresh.aws_account import AccountFacts, describe_account, hardware
 from gpufleet.catalog.refresh.aws_prices import SITE, PriceList, read_price_list
+from gpufleet.catalog.refresh.aws_services import fetch_services
 from gpufleet.catalog.refresh.downloads import Downloads
 from gpufleet.catalog.refresh.result import FetchResult, merge_records, spot_ranges
 
@@ -25,7 +26,9 @@ def fetch(
         files["instance_types.json"] = [types[name] for name in sorted(types)]
         files.update(_by_region(current, seen, lists, types, today))
     files["prices.json"] = _prices(current, lists, types)
-    files["service_prices.json"] = _machine_prices(current, lists)
+    services, unread = fetch_services(lists, [name for name in lists if name in current.regions], downloads, site)
+    files["service_prices.json"] = merge_records(_machine_prices(current, lists), services, lambda _: False)
+    notes += unread
     unknown = sorted(set().union(*(each.with_gpu for each in lists.values())) - types.keys())
     if unknown:
         notes.append(f"not in the catalog, so without a price here: {', '.join(unknown)}")

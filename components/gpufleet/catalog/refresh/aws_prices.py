@@ -1,11 +1,11 @@
-"""AWS's bulk price list of EC2: one CSV file for each region, of some hundred megabytes, read line by line.
+"""AWS's bulk price lists: one CSV file for each offer and region, that of EC2 of some hundred megabytes.
 
 https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html
 """
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gpufleet.catalog.refresh.downloads import DownloadError, Downloads
@@ -26,17 +26,31 @@ COLUMNS = {
 NEEDED = (*COLUMNS, "PricePerUnit", "Instance Type", "GPU")
 
 
+USAGE = ("TermType", "Currency", "Location Type", "StartingRange", "PricePerUnit", "usageType")
+"""Columns of what is no machine: what is used, and from which amount of a month on a price holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """One price of something that is no machine. start: the amount of a month from which on it holds."""
+
+    usage: str
+    start: str
+    usd: float
+
+
 @dataclass(frozen=True)
 class PriceList:
     """On-demand USD for one hour of each type of a region. published: the list's own date.
 
-    with_gpu: the types that have a GPU by the list.
+    with_gpu: the types that have a GPU by the list. usage: what is no machine, if the list has the columns for it.
     """
 
     url: str
     published: str
     usd: dict[str, float] = field(default_factory=dict)
     with_gpu: set[str] = field(default_factory=set)
+    usage: list[UsageRow] = field(default_factory=list)
 
 
 def read_price_list(downloads: Downloads, region: str, site: str = SITE) -> PriceList:
@@ -45,9 +59,42 @@ def read_price_list(downloads: Downloads, region: str, site: str = SITE) -> Pric
     return downloads.lines(url, lambda lines: _parse(url, lines))
 
 
-def _parse(url: str, lines: Iterable[str]) -> PriceList:
-    """Five lines of metadata, the names of the columns, then a line for each price."""
+def read_usage_list(downloads: Downloads, offer: str, region: str, site: str = SITE) -> PriceList:
+    """The list of another offer, without machines. Raises DownloadError as `read_price_list`."""
+    url = f"{site}/offers/v1.0/aws/{offer}/current/{region}/index.csv"
+    return downloads.lines(url, lambda lines: _parse_usage(url, lines))
+
+
+def _parse_usage(url: str, lines: Iterable[str]) -> PriceList:
     rows = csv.reader(_whole(lines))
+    found, header = _head(url, rows, USAGE)
+    note = _usage_noter(found, header)
+    for number, row in enumerate(rows, start=1):
+        _check_length(url, row, header, number)
+        note(row)
+    return found
+
+
+def _usage_noter(found: PriceList, header: list[str]) -> Callable[[list[str]], None]:
+    """Keeps the prices of what is no machine; keeps nothing where the list has no columns for it."""
+    if any(name not in header for name in USAGE):
+        return lambda row: None
+    places = {name: header.index(name) for name in USAGE}
+    machine = header.index("Instance Type") if "Instance Type" in header else None
+
+    def note(row: list[str]) -> None:
+        if machine is not None and row[machine]:
+            return
+        wanted = (("TermType", "OnDemand"), ("Currency", "USD"), ("Location Type", "AWS Region"))
+        if all(row[places[name]] == value for name, value in wanted):
+            usd = _number(found.url, row[places["usageType"]], row[places["PricePerUnit"]])
+            found.usage.append(UsageRow(row[places["usageType"]], row[places["StartingRange"]], usd))
+
+    return note
+
+
+def _head(url: str, rows: Iterator[list[str]], needed: Sequence[str]) -> tuple[PriceList, list[str]]:
+    """Five lines of metadata, then the names of the columns."""
     published = ""
     header: list[str] = []
     for row in rows:
@@ -56,17 +103,24 @@ def _parse(url: str, lines: Iterable[str]) -> PriceList:
             break
         if row[:1] == ["Publication Date"] and len(row) > 1:
             published = row[1][:10]
-    missing = [name for name in NEEDED if name not in header]
+    missing = [name for name in needed if name not in header]
     if missing:
         raise DownloadError(f"{url}: not a price list as known: no column {', '.join(missing)}")
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", published):
         raise DownloadError(f"{url}: not a price list as known: no Publication Date")
-    found = PriceList(url, published)
+    return PriceList(url, published), header
+
+
+def _parse(url: str, lines: Iterable[str]) -> PriceList:
+    """Metadata and columns, then a line for each price."""
+    rows = csv.reader(_whole(lines))
+    found, header = _head(url, rows, NEEDED)
+    note_usage = _usage_noter(found, header)
     wanted = [(header.index(name), value) for name, value in COLUMNS.items()]
     price, kind, gpu = (header.index(name) for name in ("PricePerUnit", "Instance Type", "GPU"))
     for number, row in enumerate(rows, start=1):
-        if len(row) != len(header):
-            raise DownloadError(f"{url}: price {number} has {len(row)} columns, not {len(header)}: cut short?")
+        _check_length(url, row, header, number)
+        note_usage(row)
         if any(row[place] != value for place, value in wanted):
             continue
         _note(found, row[kind], row[price])
@@ -77,12 +131,21 @@ def _parse(url: str, lines: Iterable[str]) -> PriceList:
     return found
 
 
+def _check_length(url: str, row: list[str], header: list[str], number: int) -> None:
+    if len(row) != len(header):
+        raise DownloadError(f"{url}: price {number} has {len(row)} columns, not {len(header)}: cut short?")
+
+
+def _number(url: str, of: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise DownloadError(f"{url}: {of}: PricePerUnit={text!r} is not a number") from error
+
+
 def _note(found: PriceList, type_name: str, text: str) -> None:
     """Keep a price; a price of nothing is a placeholder, and two prices for one type are one too many."""
-    try:
-        usd = float(text)
-    except ValueError as error:
-        raise DownloadError(f"{found.url}: {type_name}: PricePerUnit={text!r} is not a number") from error
+    usd = _number(found.url, type_name, text)
     if usd <= 0:
         return
     if found.usd.setdefault(type_name, usd) != usd:
