@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from tools.environment import LOCK, LOCKED_EXTRAS, ROOT, UV, UV_LOCK, SetupFailed, installer_environment
+from tools.environment import LOCK, LOCKED_EXTRAS, LOCKED_GROUP, ROOT, UV, UV_LOCK, SetupFailed, installer_environment
 from tools.progress import teller
 
 
@@ -22,7 +22,9 @@ def main() -> int:
     names = sys.argv[1:]
     upgrade = [f"--upgrade-package={name}" for name in names] if names else ["--upgrade"]
     extras = [f"--extra={extra}" for extra in LOCKED_EXTRAS]
-    command = [str(UV), "pip", "compile", "pyproject.toml", *extras, *shape, *upgrade, "--output-file", LOCK.name]
+    groups = [f"--group={LOCKED_GROUP}"]
+    sources = ["pyproject.toml", *extras, *groups]
+    command = [str(UV), "pip", "compile", *sources, *shape, *upgrade, "--output-file", LOCK.name]
     subprocess.run(command, cwd=ROOT, env=env, check=True)
     command = [str(UV), "pip", "compile", "-", *shape, *upgrade, "--output-file", UV_LOCK.name]
     subprocess.run(command, cwd=ROOT, env=env, input=b"uv", check=True)

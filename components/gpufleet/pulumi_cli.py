@@ -14,6 +14,9 @@ from typing import IO, Any, cast
 from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 
+_SUFFICES = (3, 253)
+"""Engine that runs programs with any newer SDK: the SDK asks it what it supports. An older SDK is content with less."""
+
 
 class PulumiCliError(UserError):
     """The engine could not be started, or a command failed; the text is the one line for the user."""
@@ -84,12 +87,13 @@ class PulumiCli:
     def program(self) -> str:
         """Path of the engine, from PATH of its environment.
 
-        Errors: PulumiCliError when there is none, when it is older than the SDK, which it cannot run, or when there is
-        no project to run it in.
+        Errors: PulumiCliError when there is none, when it may be too old for the SDK, or when there is no project to
+        run it in.
         """
         if not self.project.is_dir():
             raise PulumiCliError(f"{self.project}: is not a directory; give that of a Pulumi project with --program")
-        least = ".".join(version("pulumi").split(".")[:2])
+        needed = min(_SUFFICES, tuple(map(int, version("pulumi").split(".")[:2])))
+        least = ".".join(map(str, needed))
         path = shutil.which("pulumi", path=self.environment.get("PATH"))
         if path is None:
             raise PulumiCliError(f"pulumi: not found on PATH; run `make setup`, or install Pulumi {least} or newer")
@@ -100,7 +104,7 @@ class PulumiCli:
         numbers = re.fullmatch(r"v?(\d+)\.(\d+)\..*", done.stdout.strip())
         if numbers is None:
             raise PulumiCliError(f"{path}: `pulumi version` printed no version; install Pulumi {least} or newer")
-        if tuple(map(int, numbers.groups())) < tuple(map(int, least.split("."))):
+        if tuple(map(int, numbers.groups())) < needed:
             raise PulumiCliError(f"{path}: is Pulumi {done.stdout.strip()}; install {least} or newer")
         return path
 

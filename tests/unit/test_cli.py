@@ -144,6 +144,16 @@ def test_what_is_raised_for_the_user_is_shown_without_a_traceback(error: Excepti
     assert (done.exit_code, done.stderr) == (USER_ERROR, line)
 
 
+@pytest.mark.parametrize("missing", ["urllib3", "kubernetes_validate"])
+def test_what_the_rehearsal_imports_comes_with_the_rehearsal(missing: str) -> None:
+    """Also what other extras bring for commands of their own."""
+    namespace = {"__name__": "gpufleet_rehearsal.kubernetes.api", "missing": missing}
+    exec("def load():\n    raise ModuleNotFoundError(f'No module named {missing!r}', name=missing)\n", namespace)
+    command = click.command()(gpufleet.cli.error_handling.exit_with_errors(namespace["load"]))
+    hint = f"Error: {missing} is not installed; run `pip install '.[rehearsal]'` in your checkout of gpufleet\n"
+    assert CliRunner().invoke(command, []).stderr == hint
+
+
 @pytest.mark.parametrize("columns", ["20", "80", "500"])
 def test_refusals_are_whole_on_any_terminal(columns: str) -> None:
     done = CliRunner().invoke(main, ["rehearse", "--refusals"], env={"COLUMNS": columns})
@@ -177,8 +187,29 @@ def engine(folder: Path, script: str) -> PulumiCli:
 
 
 @pytest.mark.parametrize("version", ["v3.253.0", "3.253.1", "v3.300.0", "v4.0.0", "v3.253.0-alpha.1+dirty"])
-def test_engine_as_new_as_the_sdk_is_taken(tmp_path: Path, version: str) -> None:
+def test_engine_that_runs_any_sdk_is_taken(tmp_path: Path, version: str) -> None:
     assert engine(tmp_path, f"echo {version}").program == str(tmp_path / "pulumi")
+
+
+@pytest.mark.parametrize(
+    ("sdk", "engines", "taken"),
+    [
+        ("3.272.0", "3.253.0", True),
+        ("3.272.0", "3.252.9", False),
+        ("3.231.0", "3.231.2", True),
+        ("3.231.0", "3.230.0", False),
+    ],
+)
+def test_how_old_an_engine_may_be_depends_on_the_sdk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sdk: str, engines: str, taken: bool
+) -> None:
+    monkeypatch.setattr("gpufleet.pulumi_cli.version", lambda _: sdk)
+    cli = engine(tmp_path, f"echo v{engines}")
+    if taken:
+        assert cli.program == str(tmp_path / "pulumi")
+    else:
+        with pytest.raises(PulumiCliError, match=r"install 3\.\d+ or newer$"):
+            cli.program.title()
 
 
 @pytest.mark.parametrize("version", ["v3.252.9", "v2.999.0", "", "no version"])

@@ -2,6 +2,7 @@
 
 import functools
 import sys
+import traceback
 from collections.abc import Callable
 from typing import ParamSpec
 
@@ -25,7 +26,10 @@ _EXTRAS = {
     "grpc": "rehearsal",
 }
 """Package -> the extra that brings it, for what commands import when they run, the longer name first; any other: all
-of them."""
+of them. Several extras bring urllib3, so who imports it decides first: _IMPORTERS."""
+
+_IMPORTERS = {"gpufleet_rehearsal": "rehearsal"}
+"""Package of ours -> the extra that brings everything which it imports."""
 
 
 def exit_with_errors(command: Callable[P, int]) -> Callable[P, None]:
@@ -42,8 +46,16 @@ def exit_with_errors(command: Callable[P, int]) -> Callable[P, None]:
             click.echo("Error: interrupted", err=True)
             sys.exit(_INTERRUPTED)
         except ModuleNotFoundError as error:
-            package = (error.name or "").split(".")
-            extra = _EXTRAS.get(".".join(package[:2])) or _EXTRAS.get(package[0], "accounts,aws,policies,rehearsal")
-            raise click.ClickException(f"{error.name} is not installed; {install_hint(extra)}") from error
+            raise click.ClickException(f"{error.name} is not installed; {install_hint(_extras(error))}") from error
 
     return run
+
+
+def _extras(error: ModuleNotFoundError) -> str:
+    """The extras that bring a missing package: those of whoever imports it, else those of the package."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        importer = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if importer in _IMPORTERS:
+            return _IMPORTERS[importer]
+    package = (error.name or "").split(".")
+    return _EXTRAS.get(".".join(package[:2])) or _EXTRAS.get(package[0], "accounts,aws,policies,rehearsal")
