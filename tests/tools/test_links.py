@@ -1,6 +1,8 @@
-"""How the engine gets into .venv/bin."""
+"""How the engine gets into .venv/bin, and the checkout's packages into the plugins' environments."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,18 +85,62 @@ def test_links_are_taken_away_when_path_has_an_engine(built: Path, bin_directory
     assert [file.name for file in bin_directory.iterdir()] == ["other"]
 
 
-def test_plugin_without_an_environment_gets_the_checkouts(tmp_path: Path) -> None:
-    environment, said = tmp_path / ".venv", []
-    environment.mkdir()
-    for name in ("bare", "own", "stale"):
-        (tmp_path / "packages" / name).mkdir(parents=True)
-        (tmp_path / "packages" / name / "PulumiPlugin.yaml").write_text("runtime: python\n")
-    (tmp_path / "packages" / "own" / "venv").mkdir()
-    (tmp_path / "packages" / "stale" / "venv").symlink_to(tmp_path / "gone")
-    link_plugins(tmp_path / "packages", environment, said.append)
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """An environment with one package, `ours`."""
+    make_environment(tmp_path / ".venv")
+    (site,) = (tmp_path / ".venv").glob("lib/python3*/site-packages")
+    (site / "ours.py").write_text("")
+    return tmp_path / ".venv"
+
+
+def make_environment(place: Path) -> None:
+    """As Pulumi's own language host does it, but without pip, which takes seconds."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True, capture_output=True)
+
+
+def has_ours(environment: Path) -> bool:
+    return subprocess.run([environment / "bin" / "python", "-c", "import ours"], check=False).returncode == 0
+
+
+def plugin(packages: Path, name: str) -> Path:
+    """Where the environment of a plugin lies."""
+    (packages / name).mkdir(parents=True)
+    (packages / name / "PulumiPlugin.yaml").write_text("runtime: python\n")
+    return packages / name / "venv"
+
+
+def test_plugin_without_an_environment_gets_one_with_the_checkouts_packages(tmp_path: Path, checkout: Path) -> None:
+    packages, said = tmp_path / "packages", list[str]()
+    bare, own, linked = (plugin(packages, name) for name in ("bare", "own", "linked"))
+    own.mkdir()
+    linked.symlink_to(checkout)
+    link_plugins(packages, checkout, said.append)
     assert len(said) == 2
-    for name in ("bare", "stale"):
-        assert (tmp_path / "packages" / name / "venv").resolve() == environment
-    assert not (tmp_path / "packages" / "own" / "venv").is_symlink()
-    link_plugins(tmp_path / "packages", environment, said.append)
+    assert has_ours(bare)
+    assert has_ours(linked)
+    assert not linked.is_symlink()
+    assert list(own.iterdir()) == []
+    link_plugins(packages, checkout, said.append)
     assert len(said) == 2
+
+
+def test_pulumis_host_can_make_its_environment_where_set_up_made_one(tmp_path: Path, checkout: Path) -> None:
+    """`pulumi package add` does: https://github.com/pulumi/pulumi, sdk/python/toolchain/pip.go, InstallDependencies."""
+    environment = plugin(tmp_path / "packages", "bare")
+    link_plugins(tmp_path / "packages", checkout, lambda _: None)
+    make_environment(environment)
+    assert has_ours(environment)
+    linked = tmp_path / "link"
+    linked.symlink_to(checkout)
+    with pytest.raises(subprocess.CalledProcessError):
+        make_environment(linked)
+
+
+def test_plugins_environment_is_made_anew_when_the_checkouts_has_moved(tmp_path: Path, checkout: Path) -> None:
+    environment, said = plugin(tmp_path / "packages", "bare"), list[str]()
+    link_plugins(tmp_path / "packages", checkout, said.append)
+    moved = checkout.rename(tmp_path / "moved")
+    link_plugins(tmp_path / "packages", moved, said.append)
+    assert len(said) == 2
+    assert has_ours(environment)

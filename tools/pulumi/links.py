@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from tools.progress import Say
 
 HOST = "pulumi-language-python"
+CHECKOUT = "gpufleet-checkout.pth"
+"""In a plugin's environment: the file that adds the packages of the checkout's own."""
 
 
 def link_engine(engine: Path | None, bin_directory: Path, python: Path, say: Say) -> None:
@@ -33,17 +36,26 @@ def link_engine(engine: Path | None, bin_directory: Path, python: Path, say: Say
 
 
 def link_plugins(folder: Path, environment: Path, say: Say) -> None:
-    """Give every plugin in `folder` this checkout's environment, where it has none: its components are then ours.
+    """Give every plugin in `folder` an environment with the packages of the checkout's: its components are then ours.
 
-    What the engine or a user made there stays: a plugin of its own release.
+    A directory and not a link to the checkout's environment, because `pulumi package add` runs `python -m venv` on it,
+    which refuses a link, and then pip, which would change the checkout's packages. What a user made there stays.
     """
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    line = f"import site; site.addsitedir({str(packages)!r})\n"
     for plugin in sorted(found.parent for found in folder.glob("*/PulumiPlugin.yaml")):
-        link = plugin / "venv"
-        if link.is_symlink() and not link.exists():
-            link.unlink()
-        if not link.exists():
-            link.symlink_to(os.path.relpath(environment, plugin))
-            say(f"plugin: {plugin.name} runs in {environment}")
+        own = plugin / "venv"
+        if own.is_symlink():
+            own.unlink()
+        texts = [file.read_text(encoding="utf-8") for file in own.glob(f"lib/python3*/site-packages/{CHECKOUT}")]
+        if (line in texts and (own / "bin" / "python").exists()) or (own.exists() and not texts):
+            continue
+        shutil.rmtree(own, ignore_errors=True)
+        command = [str(environment / "bin" / "python"), "-m", "venv", "--without-pip", str(own)]
+        subprocess.run(command, check=True, capture_output=True)
+        (site,) = own.glob("lib/python3*/site-packages")
+        (site / CHECKOUT).write_text(line, encoding="utf-8")
+        say(f"plugin: {plugin.name} has the packages of {environment}")
 
 
 def _link(source: Path, target: Path) -> bool:
