@@ -342,3 +342,22 @@ def test_descriptions_are_prose_without_repeats() -> None:
     assert made["description"] == "First.\n\nRaises `InvalidArguments` of `args`."
     assert made["inputProperties"]["items"]["description"] == "Kept."
     assert made["inputProperties"]["ids"] == {"type": "array", "description": "Some.", "items": {"type": "string"}}
+
+
+def test_schema_says_where_a_published_plugin_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpufleet.pulumi_package.schema.repository", lambda: "https://code.example/team/gpufleet")
+    monkeypatch.setattr("gpufleet.pulumi_package.schema.release_tag", lambda: "v1.2.3")
+    made = described({}, "aws")
+    assert made["publisher"] == "gpufleet"
+    assert made["repository"] == "https://code.example/team/gpufleet"
+    assert made["logoUrl"] == "https://code.example/team/gpufleet/raw/v1.2.3/docs/pictures/logo.svg"
+    assert made["pluginDownloadURL"] == "git://code.example/team/gpufleet/components/packages/gpufleet-aws"
+    assert (PACKAGES.parents[1] / "docs" / "pictures" / "logo.svg").is_file()
+
+
+def test_schema_of_a_checkout_names_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address that is not known is left out: an engine would fetch the plugin from whoever has it."""
+    monkeypatch.setattr("gpufleet.pulumi_package.schema.repository", lambda: None)
+    made = described({}, "aws")
+    assert made["publisher"] == "gpufleet"
+    assert not {"repository", "logoUrl", "pluginDownloadURL"} & set(made)

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from gpufleet.documents.json import parse_json
+from gpufleet.repository import release_tag, repository
 
 _ABOUT = {"aws": "AWS", "azure": "Azure", "kubernetes": "Kubernetes"}
 
@@ -27,7 +28,25 @@ def described(schema: dict[str, Any], cloud: str) -> dict[str, Any]:
     }
     language["nodejs"] = {**language.get("nodejs", {}), "packageName": f"@gpufleet/{cloud}"}
     own = {"description": about, "license": "Apache-2.0", "keywords": ["category/infrastructure", "gpu", cloud]}
+    own |= {"publisher": "gpufleet", **_places(cloud)}
     return {key: _cleaned(value) for key, value in {**schema, **own, "language": language}.items()}
+
+
+def _places(cloud: str) -> dict[str, str]:
+    """Where the repository is, the logo, and the plugin; nothing where the installed gpufleet does not know.
+
+    Keys as in Pulumi's metaschema (pulumi/pulumi, pkg/codegen/schema/pulumi.json). An engine takes a plugin's
+    folder from a Git host if its address begins with git:// (sdk/go/common/workspace/plugins.go, IsGitPlugin).
+    """
+    address = repository()
+    if address is None:
+        return {}
+    _, _, path = address.partition("://")
+    return {
+        "repository": address,
+        "logoUrl": f"{address}/raw/{release_tag()}/docs/pictures/logo.svg",
+        "pluginDownloadURL": f"git://{path}/components/packages/gpufleet-{cloud}",
+    }
 
 
 def _cleaned(part: object, *, whole: bool = True) -> object:
