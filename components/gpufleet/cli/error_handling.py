@@ -29,7 +29,7 @@ _EXTRAS = {
 of them. Several extras bring urllib3, so who imports it decides first: _IMPORTERS."""
 
 _IMPORTERS = {"gpufleet_rehearsal": "rehearsal"}
-"""Package of ours -> the extra that brings everything which it imports."""
+"""Our package -> the extra that brings everything which it imports."""
 
 
 def exit_with_errors(command: Callable[P, int]) -> Callable[P, None]:
@@ -52,7 +52,7 @@ def exit_with_errors(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def _extras(error: ModuleNotFoundError) -> str:
-    """The extras that bring a missing package: those of whoever imports it, else those of the package."""
+    """The extras that bring a missing package: those of its importer, else those of the package."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         importer = str(frame.f_globals.get("__name__")).partition(".")[0]
         if importer in _IMPORTERS:

@@ -19,14 +19,14 @@ MAX_WORDS = 3
 
 
 def owner_of(state: ResourceState) -> str:
-    """URN of the resource that a resource is a part of, empty for one that stands by itself, or where nothing says."""
+    """URN of the resource that a resource is a part of; empty for any other resource, or if the state does not say."""
     row = _parts().get(state.get("type", ""))
     linked = (state.get("propertyDependencies") or {}).get(row["of"]) if row else None
     return linked[0] if linked else ""
 
 
 def fold_parts(changes: Sequence[ResourceChange]) -> dict[str, list[ResourceChange]]:
-    """URN of each change that stands by itself -> the changes of its parts, in the order of the changes.
+    """URN of each change that is not a part -> the changes of its parts, in the order of the changes.
 
     A part whose owner does not change stands by itself, and so does one that data or work is lost with.
     """

@@ -106,7 +106,7 @@ def headline(stack: StackReport) -> str:
 
 
 def _counted(stack: StackReport) -> list[str]:
-    """1 replaced (with 11 Auto Scaling tags): parts are not counted as resources of their own."""
+    """1 replaced (with 11 Auto Scaling tags): parts are not counted separately."""
     folded = fold_parts(stack.changes)
     whole: dict[str, list[ResourceChange]] = {}
     for change in stack.changes:

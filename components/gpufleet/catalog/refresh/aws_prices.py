@@ -27,12 +27,12 @@ NEEDED = (*COLUMNS, "PricePerUnit", "Instance Type", "GPU")
 
 
 USAGE = ("TermType", "Currency", "Location Type", "StartingRange", "PricePerUnit", "usageType")
-"""Columns of what is no machine: what is used, and from which amount of a month on a price holds."""
+"""Columns of usage prices: the usage, and the amount of a month from which on a price holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """One price of something that is no machine. start: the amount of a month from which on it holds."""
+    """One price of usage, which is billed by amount. start: the amount of a month from which on it holds."""
 
     usage: str
     start: str
@@ -43,7 +43,7 @@ class UsageRow:
 class PriceList:
     """On-demand USD for one hour of each type of a region. published: the list's own date.
 
-    with_gpu: the types that have a GPU by the list. usage: what is no machine, if the list has the columns for it.
+    with_gpu: the types that have a GPU by the list. usage: prices by amount, if the list has the columns for it.
     """
 
     url: str
@@ -76,7 +76,7 @@ def _parse_usage(url: str, lines: Iterable[str]) -> PriceList:
 
 
 def _usage_noter(found: PriceList, header: list[str]) -> Callable[[list[str]], None]:
-    """Keeps the prices of what is no machine; keeps nothing where the list has no columns for it."""
+    """Keeps the prices of usage; keeps nothing where the list has no columns for it."""
     if any(name not in header for name in USAGE):
         return lambda row: None
     places = {name: header.index(name) for name in USAGE}
