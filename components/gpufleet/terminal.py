@@ -36,7 +36,7 @@ def wide_console(*, stderr: bool = False) -> Console:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, by COLUMNS where it is set; 80 where the output is no terminal."""
+    """Columns of the terminal, by COLUMNS where it is set; 80 where the output is not a terminal."""
     return Console().width
 
 

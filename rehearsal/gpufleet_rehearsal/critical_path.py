@@ -53,7 +53,7 @@ class GraphNode:
 
 
 def longest_path(nodes: Mapping[str, GraphNode]) -> CriticalPath:
-    """The longest chain through the nodes (key -> node); names in `after` that are no key are ignored.
+    """The longest chain through the nodes (key -> node); names in `after` that are not a key are ignored.
 
     Ties go to the name that sorts first, so that the chain is the same in every run.
     Errors: graphlib.CycleError when the nodes wait for each other in a circle.

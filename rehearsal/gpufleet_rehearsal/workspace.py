@@ -119,7 +119,7 @@ class Workspace:
     def _make_root(self) -> None:
         """The directory, which nobody else may enter: providers are given secrets in plain text, and store them there.
 
-        One that is there and was no rehearsal's keeps its mode; the files of the simulated clouds are 0600 anyway.
+        An existing one, not from a rehearsal, keeps its mode; the files of the simulated clouds are 0600 anyway.
         """
         if not self.root.exists() or (self.root / "backend").exists():
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -108,7 +108,7 @@ def _owners(resources: Iterable[Mapping[str, Any]]) -> frozenset[Ownership]:
 
 
 def _nearest(resources: Sequence[Mapping[str, Any]], owners: frozenset[Ownership]) -> Ownership:
-    """What to compare others with: the stack's ownership, or as much as its resources say of it."""
+    """What to compare others with: the stack's ownership, as far as its resources' tags name it."""
     common = Ownership.most_common(Ownership.of_tags(tags) for each in resources if (tags := _tags(each)))
     if common in owners or not resources:
         return common

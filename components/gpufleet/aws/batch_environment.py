@@ -35,7 +35,7 @@ class BatchEnvironmentConfig(Ec2Pool):
 
     types: Sequence[str]
     """Instance types with the same number of vCPUs, for instance [p4d.24xlarge, p4de.24xlarge]; Batch takes what is
-    to be had, or cheapest."""
+    available, or cheapest."""
     max: int
     """Most nodes that may run, at least 1. Batch gets a limit in vCPUs: nodes times those of the smallest type."""
     zones: Sequence[str]

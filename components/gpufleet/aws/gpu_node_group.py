@@ -144,7 +144,7 @@ class GpuNodeGroup(Component):
             ),
             labels=plan.labels,
             taints=[eks.NodeGroupTaintArgs(**taint) for taint in plan.taints],
-            # Old nodes go before new ones come: there is no second set of GPUs to be had. A share, not a number, so
+            # Old nodes go before new ones come: a second set of GPUs is not available. A share, not a number, so
             # that it fits 2 nodes and 512 (EKS takes at most 100 at once).
             update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable_percentage=33, update_strategy="MINIMAL"),
             node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=True),
@@ -152,7 +152,7 @@ class GpuNodeGroup(Component):
             opts=self.child(
                 # The autoscaler's number.
                 ignore_changes=["scalingConfig.desiredSize"],
-                # The other order needs twice the GPUs: never to be had from a reservation, seldom otherwise, and a
+                # The other order needs twice the GPUs: never available from a reservation, seldom otherwise, and a
                 # replacement that waits for them keeps its nodes and their bill until it times out.
                 delete_before_replace=True,
             ),

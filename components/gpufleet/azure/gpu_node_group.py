@@ -116,7 +116,7 @@ class GpuNodeGroup(Component):
             gpu_profile=containerservice.GPUProfileArgs(driver=plan.driver),
             node_labels=plan.labels,
             node_taints=plan.taints,
-            # Old nodes go before new ones come: there is no second set of GPUs to be had. A Spot pool has no such
+            # Old nodes go before new ones come: a second set of GPUs is not available. A Spot pool has no such
             # settings (https://learn.microsoft.com/azure/aks/spot-node-pool: no surge nodes, and no drain).
             upgrade_settings=None
             if plan.spot

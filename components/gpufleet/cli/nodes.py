@@ -29,7 +29,7 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
 
     told = outputs_of(environment, program, outputs)
     own = onprem_servers_of(told, environment)
-    # Nodes are no team's.
+    # Nodes do not belong to a team.
     settings = settings_of(environment, program, outputs, "kubernetes", team=any_team(told))
     found = rows(api_of(settings).get("/api/v1/nodes")["items"], own.servers if own else {})
     if as_json:

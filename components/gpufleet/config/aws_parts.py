@@ -160,7 +160,7 @@ def cluster_software(env: Environment[AwsConfig], cluster: Cluster | ExistingClu
 def pull_roles(
     config: AwsConfig, cluster: Cluster | ExistingCluster, groups: Mapping[str, GpuNodeGroup]
 ) -> dict[str, pulumi.Input[str]]:
-    """The roles of nodes that may fill the registry's caches: those that are made here, whose rights are no others'."""
+    """The roles of nodes that may fill the registry's caches: those made here, whose rights nobody else has."""
     if (config.get("existing_cluster") or config["cluster"]).get("node_role_arn") is not None:
         return {}
     if isinstance(cluster, Cluster):

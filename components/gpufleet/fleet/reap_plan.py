@@ -72,7 +72,7 @@ def decide_reap(
 
 
 def unmatched_names(kept: Sequence[str], environments: Iterable[EnvironmentSummary]) -> list[str]:
-    """Those of the names to keep that are no stack's."""
+    """Those of the names to keep that match no stack."""
     there = list(environments)
     return [each for each in kept if not any(_is_named(environment, each) for environment in there)]
 

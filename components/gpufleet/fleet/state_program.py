@@ -26,7 +26,7 @@ STATE = "GPUFLEET_STATE"
 """Variable with the file of which the program is made."""
 PROVIDERS = "pulumi:providers:"
 _OF_ENGINE = frozenset({"version", "pluginDownloadURL", "__internal"})
-"""Inputs of a provider that are no settings of it."""
+"""Inputs of a provider that are not its settings."""
 _PROGRAM = "from gpufleet.fleet.state_program_run import main\n\nmain()\n"
 
 

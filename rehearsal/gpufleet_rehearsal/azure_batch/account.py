@@ -100,7 +100,7 @@ class BatchAccount:
         self.files = {key: content for key, content in self.files.items() if key[0] != job}
 
     def ends(self, job: str, code: int | None = 0, failure: Data | None = None) -> None:
-        """The task ends. code: its exit code; None with a failure that is no exit."""
+        """The task ends. code: its exit code; None with a failure that is not an exit."""
         task = self.tasks[job]
         ran = task.setdefault("executionInfo", {"retryCount": 0, "requeueCount": 0, "startTime": stamp()})
         ran |= {"endTime": stamp(), "result": "success" if code == 0 else "failure"}

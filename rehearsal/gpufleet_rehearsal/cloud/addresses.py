@@ -16,7 +16,7 @@ KEPT = 5
 
 
 def free_addresses(cloud: CloudView, subnet: ResourceView, without: ResourceView) -> int | None:
-    """Addresses that a subnet can still hand out if `without` held none; None if that is no subnet with a range."""
+    """Addresses that a subnet can still hand out if `without` held none; None if that has no range."""
     row = cloud.table.types.get(subnet.type)
     if row is None or row.range is None:
         return None

@@ -56,7 +56,7 @@ def _servicer(cloud: str) -> ResourceProviderServicer:
 
 
 async def _serve(cloud: str) -> None:
-    # Its own words on a port that is not to be had help nobody.
+    # Its own words on a port that is not available help nobody.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc
     from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server

@@ -130,7 +130,7 @@ class CloudState(Protocol):
         ...
 
     def free_addresses(self, subnet: ResourceView, without: ResourceView) -> int | None:
-        """Addresses that a subnet can still hand out if `without` held none; None if that is no subnet with a range."""
+        """Addresses that a subnet can still hand out if `without` held none; None if that has no range."""
         ...
 
     def file_count(self, thing: ResourceView) -> int:

@@ -64,7 +64,7 @@ def _priced(
         for (name, region), usd in on_demand.items()
         if name in current.types
     ]
-    # A region without zones is none of the catalog's regions, and has no prices of what surrounds a pool.
+    # The catalog does not have regions without zones, nor their prices of what surrounds a pool.
     others = [
         ServicePrice(MACHINES, name, region, "hour", usd, RETAIL_PRICES, day)
         for (name, region), usd in on_demand.items()

@@ -33,7 +33,7 @@ class SweepResults:
     directory: Path
 
     def write(self) -> Iterator[str]:
-        """Write it, and say so in a line; nothing for a job that is no sweep. Errors: UserError."""
+        """Write it, and say so in a line; nothing for a job that is not a sweep. Errors: UserError."""
         names, rows = self._parameters()
         states, fault = self._states()
         count = max(len(rows), len(states))
@@ -71,7 +71,7 @@ class SweepResults:
         return table.names, table.rows
 
     def _states(self) -> tuple[dict[int, str], str]:
-        """The state of each child, and why they are not known; nothing of a job that is no array."""
+        """The state of each child, and why they are not known; nothing of a job that is not an array."""
         try:
             return self._told(self.jobs.find(self.name)), ""
         except UserError as error:

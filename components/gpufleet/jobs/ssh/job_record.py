@@ -12,7 +12,7 @@ from gpufleet.documents.content import DocumentError
 from gpufleet.documents.json import parse_json
 
 JOB_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
-"""A job's name, which is its folder's; a folder with another is no job's."""
+"""A job's name, which is its folder's; a folder with another name does not hold a job."""
 RECORD_BYTES = 2**18
 """Most bytes of a job.json: a command may have 128 KiB (Linux: MAX_ARG_STRLEN)."""
 UNREADABLE = "UNREADABLE"
