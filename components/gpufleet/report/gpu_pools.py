@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from gpufleet.cost.estimate import Estimate
 from gpufleet.cost.line_item import total_of
 from gpufleet.cost.pool_cost import PoolCost
+from gpufleet.plan.quota_demand import QuotaDemand, quota_demand
 from gpufleet.report.model import GpuPool, GpuPoolState, ResourceChange
+from gpufleet.rules.messages import plural
 
 
 def gpu_pools(before: Estimate | None, after: Estimate, changes: Sequence[ResourceChange]) -> list[GpuPool]:
@@ -51,4 +53,12 @@ def _side(pool: PoolCost) -> GpuPoolState:
         placement=placement if isinstance(placement, str) else None,
         usd_hour_least=least,
         usd_hour_most=most,
+        usd_gpu_hour=round(most / pool.most_gpus, 4) if most is not None and pool.most_gpus else None,
+        quotas=[_quota_text(each) for each in quota_demand([pool.planned])],
     )
+
+
+def _quota_text(demand: QuotaDemand) -> str:
+    """192 vCPUs of P on-demand."""
+    size = "vCPUs not known" if demand.peak is None else plural(demand.peak, "vCPU")
+    return " ".join((size, "of", demand.family or "a family not known", demand.market or "")).strip()

@@ -86,7 +86,8 @@ class ResourceChange:
 class GpuPoolState:
     """A pool on one side of the change. types: of its nodes. least, most: nodes. gpus: at most. zones: ids; empty
     where not known. market: on-demand, spot, reservation, capacity-block. usd_hour: at least and at most, by list
-    price, null where a price is not known."""
+    price, null where a price is not known. usd_gpu_hour: of one GPU with all nodes running. quotas: what the pool needs
+    at its most, such as `192 vCPUs of P on-demand`; empty for capacity that is reserved."""
 
     types: list[str]
     least: int | None
@@ -97,6 +98,8 @@ class GpuPoolState:
     placement: str | None
     usd_hour_least: float | None
     usd_hour_most: float | None
+    usd_gpu_hour: float | None = None
+    quotas: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

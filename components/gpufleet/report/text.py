@@ -1,5 +1,7 @@
 """Texts and figures that all formats of the report share."""
 
+from collections.abc import Callable
+
 from gpufleet.report.model import (
     CostAmount,
     CostSummary,
@@ -164,21 +166,34 @@ def before_and_after(before: str, now: str) -> str:
     return now if before == now else f"{before} \N{RIGHTWARDS ARROW} {now}" if before else now
 
 
-def gpu_row(pool: GpuPool) -> tuple[str, str, str, str, str, str]:
-    """pool, what happens, nodes, zone ids, market, USD an hour; each as before -> after where it differs."""
+def gpus_text(pool: GpuPoolState | None) -> str:
+    return "none" if pool is None else "not known" if pool.gpus is None else str(pool.gpus)
+
+
+def gpu_row(pool: GpuPool) -> tuple[str, ...]:
+    """The cells of `GPU_HEADINGS`, each as before -> after where it differs."""
     old, new = pool.before, pool.after
-    new_side = new is not None
+
+    def cell(said: Callable[[GpuPoolState], str], gone: str = "none") -> str:
+        return before_and_after(said(old) if old else "", said(new) if new else gone)
+
     return (
         pool.name,
         PAST_TENSE.get(pool.operation, pool.operation),
-        before_and_after(pool_size(old) if old else "", pool_size(new)),
-        before_and_after(zones_text(old), zones_text(new) if new_side else "none"),
-        before_and_after((old.market or "not known") if old else "", ((new.market or "not known") if new else "none")),
-        before_and_after(hourly_text(old) if old else "", hourly_text(new)),
+        cell(pool_size),
+        cell(gpus_text),
+        cell(zones_text),
+        cell(lambda side: side.market or "not known"),
+        cell(hourly_text, "$0.00"),
+        cell(lambda side: usd(side.usd_gpu_hour)),
+        cell(lambda side: ", ".join(side.quotas) or "none"),
     )
 
 
-GPU_HEADINGS = ("pool", "", "nodes", "zone ids", "market", "$ an hour, least to most")
+GPU_HEADINGS = (
+    "pool", "", "nodes", "GPUs at most", "zone ids", "market", "$ an hour, least to most", "$ a GPU-hour",
+    "quota needed",
+)  # fmt: skip
 
 
 def footer_lines(report: Report) -> list[str]:

@@ -18,7 +18,7 @@ from gpufleet.report.model import Report, StackReport
 from gpufleet.report.preview import Diagnostic, InvalidPreview, Preview
 from gpufleet.report.preview_json import parse_preview
 from gpufleet.report.step_summary import step_summary
-from gpufleet.report.text import headline, money_rows
+from gpufleet.report.text import GPU_HEADINGS, gpu_row, headline, money_rows
 from gpufleet.report.write_files import write_report_files
 from tests.unit.report.written_previews import document, step, urn
 
@@ -100,6 +100,26 @@ def test_gpus_before_and_after() -> None:
     assert pool.after is not None
     assert (pool.before.most, pool.before.gpus, pool.after.most, pool.after.gpus) == (2, 2, 4, 4)
     assert (pool.name, pool.operation, pool.after.market) == ("trainers", "update", "on-demand")
+    assert pool.after.usd_hour_most is not None
+    assert pool.after.usd_gpu_hour == round(pool.after.usd_hour_most / 4, 4)
+    # A g5.8xlarge has 32 vCPUs: https://aws.amazon.com/ec2/instance-types/g5/.
+    assert (pool.before.quotas, pool.after.quotas) == (
+        ["64 vCPUs of G and VT on-demand"],
+        ["128 vCPUs of G and VT on-demand"],
+    )
+    row = dict(zip(GPU_HEADINGS, gpu_row(pool), strict=True))
+    assert row["GPUs at most"] == "2 \N{RIGHTWARDS ARROW} 4"
+    assert row["$ a GPU-hour"] == f"${pool.after.usd_gpu_hour:.2f}"
+    assert row["quota needed"] == "64 vCPUs of G and VT on-demand \N{RIGHTWARDS ARROW} 128 vCPUs of G and VT on-demand"
+
+
+def test_a_reservation_asks_for_no_quota_and_a_pool_that_goes_for_nothing() -> None:
+    (pool,) = on_a_reservation(16, 14).gpus
+    assert gpu_row(pool)[-1] == "none"
+    (gone,) = made(step("delete", NODES, "trainers", nodes(2))).gpus
+    size, gpus, _, _, hourly, price, quota = gpu_row(gone)[2:]
+    assert [each.rpartition(" ")[2] for each in (size, gpus, price, quota)] == ["none"] * 4
+    assert hourly.endswith("\N{RIGHTWARDS ARROW} $0.00")
 
 
 def test_budget_left() -> None:
