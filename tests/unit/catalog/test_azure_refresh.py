@@ -71,6 +71,10 @@ class SomeCredential:
         return SimpleNamespace(token="a-token", expires_on=2_000_000_000)
 
 
+def asked_for_machines(service):
+    return [path for path in service.asked if "Virtual%20Machines" in path or "page=2" in path]
+
+
 def fetched(service, regions=("eastus2",), credential=None, current=None):
     return fetch(
         current or azure(),
@@ -91,10 +95,10 @@ def test_both_pages_are_read_and_the_region_is_asked_for(service):
     files = fetched(service).files
     found = prices_in(files)
     assert (found[H100], found[H200], found[A100]) == (99.5, 84.8, 3.673)
-    assert len(service.asked) == 2
+    assert len(asked_for_machines(service)) == 2
     asked = parse_qs(urlsplit(service.asked[0]).query)["$filter"]
     assert asked == ["serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and armRegionName eq 'eastus2'"]
-    assert service.tokens == [None, None]
+    assert set(service.tokens) == {None}
 
 
 def test_records_say_where_and_when_and_other_regions_stay(service):
@@ -136,14 +140,14 @@ def test_machines_without_gpu_are_read_along(service):
 def test_a_busy_service_is_asked_again(service, status):
     service.answers[PRICES].insert(0, (status, {}, {"Retry-After": "0"}))
     assert prices_in(fetched(service).files)[H100] == 99.5
-    assert len(service.asked) == 3
+    assert len(asked_for_machines(service)) == 3
 
 
 def test_an_answer_cut_short_is_asked_for_again(service):
     whole = json.dumps(service.page(FIRST)[1]).encode()
     service.answers[PRICES].insert(0, (200, whole[:50], {"Content-Length": str(len(whole)), "Connection": "close"}))
     assert prices_in(fetched(service).files)[H200] == 84.8
-    assert len(service.asked) == 3
+    assert len(asked_for_machines(service)) == 3
 
 
 def refused(service, answers, **arguments):
@@ -249,7 +253,8 @@ def test_the_query_names_version_and_region_with_the_token(account):
     fetched(account, credential=SomeCredential())
     asked = next(path for path in account.asked if path.startswith(SKUS))
     assert parse_qs(urlsplit(asked).query) == {"api-version": ["2021-07-01"], "$filter": ["location eq 'eastus2'"]}
-    assert set(account.tokens[2:]) == {"Bearer a-token"}
+    tokens = {token for path, token in zip(account.asked, account.tokens, strict=True) if not path.startswith(PRICES)}
+    assert tokens == {"Bearer a-token"}
     assert set(account.tokens[:2]) == {None}
 
 

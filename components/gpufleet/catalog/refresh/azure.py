@@ -10,6 +10,7 @@ from gpufleet.catalog.refresh.azure_management import ADDRESS as MANAGEMENT
 from gpufleet.catalog.refresh.azure_management import Management, NotAllowedError, open_management
 from gpufleet.catalog.refresh.azure_prices import ADDRESS as RETAIL_PRICES
 from gpufleet.catalog.refresh.azure_prices import RegionPrices, read_rows, region_prices
+from gpufleet.catalog.refresh.azure_services import fetch_services
 from gpufleet.catalog.refresh.azure_skus import RegionSkus, read_skus
 from gpufleet.catalog.refresh.downloads import Downloads
 from gpufleet.catalog.refresh.result import FetchResult, merge_records, spot_ranges
@@ -40,13 +41,18 @@ def fetch(
     wanted = {*current.types, *machines}
     rates = [region_prices(read_rows(downloads, region, prices), region, wanted, today) for region in regions]
     files, notes = _priced(current, rates, machines, today)
+    # A region without zones is none of the catalog's regions.
+    located = [region for region in regions if region in current.regions]
+    services, unread = fetch_services(located, downloads, today, prices)
+    files["service_prices.json"] = merge_records(files["service_prices.json"], services, lambda _: False)
+    notes += unread
     try:
         reader = open_management(credential, management)
         skus = [read_skus(reader, region, current.types) for region in regions]
     except NotAllowedError as error:
         return FetchResult(files, [*notes, f"prices only; zones, offers and hardware stay as they were: {error}"])
-    located, more = _located(current, skus, reader, today)
-    return FetchResult({**files, **located}, [*notes, *more])
+    by_subscription, more = _located(current, skus, reader, today)
+    return FetchResult({**files, **by_subscription}, [*notes, *more])
 
 
 def _priced(

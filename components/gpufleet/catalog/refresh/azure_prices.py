@@ -41,22 +41,28 @@ def read_rows(downloads: Downloads, region: str, address: str = ADDRESS) -> Iter
     Raises DownloadError: an answer that is not a price list, a next page elsewhere or one that was read before, and a
     region without machines (the service answers an unknown region with an empty list).
     """
-    asked = f"serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and armRegionName eq '{region}'"
+    empty = True
+    for row in read_meters(downloads, "serviceName eq 'Virtual Machines'", region, address):
+        empty = False
+        yield row
+    if empty:
+        raise DownloadError(f"{address}: no virtual machines are listed for {region}; is it an Azure region?")
+
+
+def read_meters(downloads: Downloads, of: str, region: str, address: str = ADDRESS) -> Iterator[MeterRow]:
+    """All meters of a region that a filter holds for, page by page. Raises DownloadError as `read_rows`."""
+    asked = f"{of} and priceType eq 'Consumption' and armRegionName eq '{region}'"
     url: str | None = f"{address}?$filter={quote(asked)}"
     read: set[str] = set()
-    empty = True
     while url:
         read.add(url)
         rows, following = _page(downloads.json(url), url)
-        empty = empty and not rows
         yield from rows
         if following and urlsplit(following)[:2] != urlsplit(_with_port(address, following))[:2]:
             raise DownloadError(f"{url}: the next page is on another server: {following}")
         if following in read:
             raise DownloadError(f"{url}: the next page is one that was read before: {following}")
         url = following
-    if empty:
-        raise DownloadError(f"{address}: no virtual machines are listed for {region}; is it an Azure region?")
 
 
 def region_prices(rows: Iterable[MeterRow], region: str, wanted: Container[str], today: date) -> RegionPrices:
