@@ -16,7 +16,6 @@ import yaml
 from tools import sdks
 
 pytestmark = pytest.mark.sdks
-ACCOUNT = Path(__file__).parent / "foreign_account.yaml"
 
 
 def said(command: list[str | Path], folder: Path, **env: str) -> str:
@@ -50,7 +49,6 @@ def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rehearsed(clean: Path, folder: Path) -> str:
     """Preview and update of the environment `dev` in the simulated cloud."""
-    shutil.copy(ACCOUNT, folder / "rehearsal.dev.yaml")
     path = os.pathsep.join([str(clean / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
     rehearse = [clean / "bin" / "gpufleet", "rehearse", "dev", "--latency-scale", "0", "--no-control-plane"]
     preview = said([*rehearse, "--", "pulumi", "preview", "-s", "dev"], folder, PATH=path)
