@@ -9,7 +9,7 @@ E2E ?= engine cluster network_policy openmpi azurite slurm singularity browser s
 .DEFAULT_GOAL := help
 .PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests mutations sweep \
 	legal crashes corpus kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) \
-	many-nodes example-image sdks dist site bench lock clean
+	many-nodes example-image sdks newest dist site bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ example-image: setup ## Build the image of examples/train as far as this machine
 
 sdks: setup ## Write the SDKs in Python, TypeScript and Go into build/sdks from the packages' schemas
 	@$(BIN)/python -m tools.sdks
+
+newest: setup ## Rehearse from the wheel with the oldest and the newest Pulumi SDK (ARGS="python3.13"), minutes
+	@$(BIN)/python -m tools.newest $(ARGS)
 
 dist: setup ## Build the wheel and the source distribution into dist/ (GPUFLEET_REPOSITORY=https://...)
 	@rm -rf dist
