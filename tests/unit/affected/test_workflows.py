@@ -23,6 +23,8 @@ FILES = [
     ROOT / ".github" / "workflows" / "deploy.yml",
 ]
 ACTION, DEPLOY = FILES[3], FILES[4]
+HOME = "${{ steps.gpufleet.outputs.home }}"
+"""Where the action's gpufleet is."""
 OURS = ("$/.github/actions/preview", "$/.github/workflows/deploy.yml")
 """What is ours, at the commit of the workflow."""
 ALL = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ACTION]
@@ -43,6 +45,7 @@ SAFE = re.compile(
     r"vars\.\w+( \|\| '[\w-]+')?|secrets\.\w+|github\.token|inputs\.[\w-]+|matrix\.environment"
     r"|github\.event\.pull_request\.base\.sha|github\.ref|github\.ref_name|github\.sha|runner\.temp"
     r"|runner\.(os|arch)|hashFiles\([\w'., /*]+\)|github\.event\.pull_request\.number"
+    r"|steps\.gpufleet\.outputs\.(key|home)"
     r"|steps\.(affected|undeployed)\.outputs\.(environments|commit)|needs\.preview\.outputs\.commit"
     r"|fromJSON\((needs\.affected\.outputs\.environments|vars\.GPUFLEET_ENVIRONMENTS)\)"
     r"|!cancelled\(\) && github\.event\.pull_request\.head\.repo\.full_name == github\.repository"
@@ -180,8 +183,8 @@ def test_trusted_jobs_never_run_an_installer_from_the_network_and_take_no_cache(
                 env = document.get("env", {}) | job.get("env", {}) | step.get("env", {})
                 assert env["GPUFLEET_PULUMI"] == "path,build", name
             assert "curl" not in step.get("run", ""), name
-    setup = next(step for step in steps_of(ACTION) if step.get("run") == "make setup")
-    assert setup["env"] == {"GPUFLEET_PULUMI": "path,build"}
+    setup = next(step for step in steps_of(ACTION) if step.get("run", "").endswith(" setup"))
+    assert setup["env"] == {"GPUFLEET_PULUMI": "path,build", "GPUFLEET_HOME": HOME}
     (cache,) = [step for step in steps_of(ACTION) if "actions/cache@" in step.get("uses", "")]
     assert cache["if"] == "inputs.where == 'simulated'"
 
@@ -273,7 +276,7 @@ def test_gitlabs_comment_is_written_by_the_bases_code(tmp_path: Path) -> None:
 def test_every_input_of_the_action_is_one_of_the_command() -> None:
     action = read(ACTION)
     step = action["runs"]["steps"][-1]
-    assert set(step["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in action["inputs"]}
+    assert set(step["env"].values()) == {HOME, *(f"${{{{ inputs.{name} }}}}" for name in action["inputs"])}
     assert all(f"${name}" in step["run"] for name in step["env"].keys() - {"PULUMI_CONFIG_PASSPHRASE"})
     for job in read(FILES[0])["jobs"].values():
         for step in job["steps"]:
@@ -285,9 +288,13 @@ def test_every_input_of_the_action_is_one_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("names", "base", "words"),
     [
-        ("", "", "preview --real --to out --fail-on never --"),
-        ("aws-dev  aws-prod", "main", "preview --real --to out --fail-on never --base main -- aws-dev aws-prod"),
-        ("$(id) *", "", "preview --real --to out --fail-on never -- $(id) *"),
+        ("", "", "preview --program . --real --to out --fail-on never --"),
+        (
+            "aws-dev  aws-prod",
+            "main",
+            "preview --program . --real --to out --fail-on never --base main -- aws-dev aws-prod",
+        ),
+        ("$(id) *", "", "preview --program . --real --to out --fail-on never -- $(id) *"),
     ],
 )
 def test_the_actions_script_in_its_shell(tmp_path: Path, names: str, base: str, words: str) -> None:
@@ -295,7 +302,10 @@ def test_the_actions_script_in_its_shell(tmp_path: Path, names: str, base: str, 
     program.parent.mkdir(parents=True)
     program.write_text('#!/bin/sh\necho "$*"\n')
     program.chmod(0o755)
-    given = {"ENVIRONMENTS": names, "BASE": base, "WHERE": "real", "TO": "out", "FAIL_ON": "never"}
+    given = {
+        "ENVIRONMENTS": names, "BASE": base, "WHERE": "real", "TO": "out", "FAIL_ON": "never", "PROGRAM": ".",
+        "GPUFLEET_HOME": str(tmp_path),
+    }  # fmt: skip
     done = in_its_shell(steps_of(ACTION)[-1], tmp_path, given | {"PULUMI_CONFIG_PASSPHRASE": ""})
     assert (done.returncode, done.stdout.strip()) == (0, words)
 

@@ -41,7 +41,7 @@ def fetch(
     wanted = {*current.types, *machines}
     rates = [region_prices(read_rows(downloads, region, prices), region, wanted, today) for region in regions]
     files, notes = _priced(current, rates, machines, today)
-    # A region without zones is none of the catalog's regions.
+    # A region without zones is not one of the catalog's regions.
     located = [region for region in regions if region in current.regions]
     services, unread = fetch_services(located, downloads, today, prices)
     files["service_prices.json"] = merge_records(files["service_prices.json"], services, lambda _: False)
