@@ -60,6 +60,13 @@ def _project(file: Path) -> object:
     return configuration_file(file.parent, "dev")
 
 
+def _lines(file: Path) -> object:
+    from gpufleet.report.config_lines import configuration_lines
+
+    (file.parent / "Pulumi.yaml").write_text("name: p")
+    return configuration_lines(file.parent, [("p/dev", "dev")])
+
+
 def _usage_file(file: Path) -> object:
     from gpufleet.cost.usage_assumptions import read_usage_file
 
@@ -157,6 +164,13 @@ READERS = {
         lambda: [{"name": "p", "stackConfigDir": "c", "runtime": {"name": "python", "options": {"virtualenv": "v"}}}],
         form=as_yaml,
         name="Pulumi.yaml",
+    ),
+    "lines of a configuration": Reader(
+        _lines,
+        ["report/config_lines.py"],
+        lambda: [{"config": {"aws:region": "us-east-1", "gpufleet:pools": {"p": {"max": 2, "zones": ["a"]}}}}],
+        form=as_yaml,
+        name="Pulumi.dev.yaml",
     ),
     "usage assumptions": Reader(
         _usage_file,

@@ -73,6 +73,7 @@ ANSWERS = {
     "kubernetes/team_role.py": "its own table",
     "plan/aws/role_rights.py": "its own table",
     "report/changes.py": "its own table",
+    "report/parts.py": "its own table",
     "secret_patterns.py": "its own table",
     "pulumi_package/provider.py": "its own schema",
     "pulumi_package/schema.py": "its own schema",
