@@ -8,7 +8,7 @@ import pytest
 
 from gpufleet.catalog import ServicePrice
 from gpufleet.catalog.refresh import Downloads, aws
-from gpufleet.catalog.refresh.aws_prices import UsageRow
+from gpufleet.catalog.refresh.aws_prices import UsagePrice
 from gpufleet.catalog.refresh.aws_services import first_price, listed_items
 from tests.unit.catalog.test_aws_fetch import TODAY
 
@@ -113,10 +113,10 @@ def test_a_list_that_cannot_be_read_is_a_note(shipped, site, monkeypatch):
 
 
 def test_two_prices_of_one_usage_are_none():
-    rows = [UsageRow("EUC1-KMS-Keys", "0", 1.0), UsageRow("KMS-Keys", "0", 2.0)]
+    rows = [UsagePrice("EUC1-KMS-Keys", 0.0, 1.0), UsagePrice("KMS-Keys", 0.0, 2.0)]
     assert first_price(rows, "KMS-Keys") is None
     assert first_price(rows[:1], "KMS-Keys") == 1.0
-    assert first_price([UsageRow("KMS-Keys", "0", 0.0)], "KMS-Keys") is None
+    assert first_price([UsagePrice("KMS-Keys", 0.0, 0.0)], "KMS-Keys") is None
 
 
 def test_every_item_is_one_of_the_catalog(shipped):

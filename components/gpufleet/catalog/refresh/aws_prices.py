@@ -31,11 +31,11 @@ USAGE = ("TermType", "Currency", "Location Type", "StartingRange", "PricePerUnit
 
 
 @dataclass(frozen=True, slots=True)
-class UsageRow:
+class UsagePrice:
     """One price of usage, which is billed by amount. start: the amount of a month from which on it holds."""
 
     usage: str
-    start: str
+    start: float
     usd: float
 
 
@@ -50,7 +50,7 @@ class PriceList:
     published: str
     usd: dict[str, float] = field(default_factory=dict)
     with_gpu: set[str] = field(default_factory=set)
-    usage: list[UsageRow] = field(default_factory=list)
+    usage: list[UsagePrice] = field(default_factory=list)
 
 
 def read_price_list(downloads: Downloads, region: str, site: str = SITE) -> PriceList:
@@ -87,8 +87,9 @@ def _usage_noter(found: PriceList, header: list[str]) -> Callable[[list[str]], N
             return
         wanted = (("TermType", "OnDemand"), ("Currency", "USD"), ("Location Type", "AWS Region"))
         if all(row[places[name]] == value for name, value in wanted):
-            usd = _number(found.url, row[places["usageType"]], row[places["PricePerUnit"]])
-            found.usage.append(UsageRow(row[places["usageType"]], row[places["StartingRange"]], usd))
+            usage = row[places["usageType"]]
+            start = _number(found.url, usage, row[places["StartingRange"]] or "0", "StartingRange")
+            found.usage.append(UsagePrice(usage, start, _number(found.url, usage, row[places["PricePerUnit"]])))
 
     return note
 
@@ -136,11 +137,11 @@ def _check_length(url: str, row: list[str], header: list[str], number: int) -> N
         raise DownloadError(f"{url}: price {number} has {len(row)} columns, not {len(header)}: cut short?")
 
 
-def _number(url: str, of: str, text: str) -> float:
+def _number(url: str, of: str, text: str, column: str = "PricePerUnit") -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise DownloadError(f"{url}: {of}: PricePerUnit={text!r} is not a number") from error
+        raise DownloadError(f"{url}: {of}: {column}={text!r} is not a number") from error
 
 
 def _note(found: PriceList, type_name: str, text: str) -> None:

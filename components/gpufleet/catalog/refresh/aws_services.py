@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from gpufleet.catalog.records import ServicePrice
-from gpufleet.catalog.refresh.aws_prices import SITE, PriceList, UsageRow, read_usage_list
+from gpufleet.catalog.refresh.aws_prices import SITE, PriceList, UsagePrice, read_usage_list
 from gpufleet.catalog.refresh.downloads import DownloadError, Downloads
 from gpufleet.documents.json import read_json
 
@@ -69,8 +69,8 @@ def _prices(region: str, offer: str, rows: PriceList) -> Iterator[ServicePrice]:
             yield ServicePrice(item.service, item.item, region, item.unit, price, rows.url, rows.published)
 
 
-def first_price(rows: Sequence[UsageRow], usage: str) -> float | None:
+def first_price(rows: Sequence[UsagePrice], usage: str) -> float | None:
     """USD for the first unit of a month; None without a price, and with several: then nobody knows which one counts."""
     named = [row for row in rows if row.usage == usage or row.usage.endswith(f"-{usage}")]
-    prices = {row.usd for row in named if row.usd > 0 and float(row.start or 0) == 0}
+    prices = {row.usd for row in named if row.usd > 0 and row.start == 0}
     return prices.pop() if len(prices) == 1 else None
