@@ -32,7 +32,7 @@ def test_our_environments_pass_both_packs(project: Project, environment: str, zo
     assert code == 0, said
     # Of clusters it warns: standard support of no version of EKS lasts until they expire.
     assert f"{zones} gpufleet-zones@" in said
-    assert "⚠️ gpufleet-cost@" in said
+    assert "✅ gpufleet-cost@" in said
     assert "[mandatory]" not in said
 
 
@@ -48,7 +48,7 @@ def test_own_servers_in_a_cluster_of_aws_pass_both_packs(project: Project) -> No
     code, said = preview(project, "hybrid", *given("hybrid"))
     assert code == 0, said
     assert "⚠️ gpufleet-zones@" in said
-    assert "⚠️ gpufleet-cost@" in said
+    assert "✅ gpufleet-cost@" in said
     assert "[mandatory]" not in said
     assert "[any-cost-price-known]" not in said
 
@@ -72,7 +72,7 @@ def test_our_environments_of_azure_pass_both_packs(project: Project, environment
     assert code == 0, said
     assert "⚠️ gpufleet-zones@" in said
     assert "[azure-batch-api-version]" in said
-    assert "⚠️ gpufleet-cost@" in said
+    assert "✅ gpufleet-cost@" in said
     assert "[mandatory]" not in said
 
 
