@@ -14,9 +14,9 @@ from gpufleet.plan.resource import Plan
 from gpufleet.report.changes import compare_previews, count_operations, resource_changes
 from gpufleet.report.cost_delta import cost_summary, remaining_budgets, sum_costs
 from gpufleet.report.data_stores import data_stores
+from gpufleet.report.finding_comparison import FindingsBefore, gone_findings, mark_known, said_in_log, untouched_names
 from gpufleet.report.findings import OWN_PACKS, POLICIES, merge_findings, preview_findings, validate_plan
 from gpufleet.report.gpu_pools import gpu_pools
-from gpufleet.report.known import FindingsBefore, gone_findings, mark_known, said_in_log, untouched_names
 from gpufleet.report.model import SCHEMA, CostSummary, Footer, Issue, Report, StackReport, Verdict
 from gpufleet.report.preview import InvalidPreview, Preview
 from gpufleet.report.states import plan_after, plan_before

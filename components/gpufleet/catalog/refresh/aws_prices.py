@@ -80,13 +80,16 @@ def _usage_noter(found: PriceList, header: list[str]) -> Callable[[list[str]], N
     if any(name not in header for name in USAGE):
         return lambda row: None
     places = {name: header.index(name) for name in USAGE}
+    wanted = [
+        (places[name], value)
+        for name, value in (("TermType", "OnDemand"), ("Currency", "USD"), ("Location Type", "AWS Region"))
+    ]
     machine = header.index("Instance Type") if "Instance Type" in header else None
 
     def note(row: list[str]) -> None:
         if machine is not None and row[machine]:
             return
-        wanted = (("TermType", "OnDemand"), ("Currency", "USD"), ("Location Type", "AWS Region"))
-        if all(row[places[name]] == value for name, value in wanted):
+        if all(row[place] == value for place, value in wanted):
             usage = row[places["usageType"]]
             start = _number(found.url, usage, row[places["StartingRange"]] or "0", "StartingRange")
             found.usage.append(UsagePrice(usage, start, _number(found.url, usage, row[places["PricePerUnit"]])))

@@ -34,8 +34,7 @@ class ListedItem:
 @cache
 def listed_items() -> tuple[ListedItem, ...]:
     """The items that a refresh looks for."""
-    rows = read_json(Path(__file__).with_name("aws_services.json"))
-    return tuple(ListedItem(**row) for row in rows) if isinstance(rows, list) else ()
+    return read_json(Path(__file__).with_name("aws_services.json"), shape=tuple[ListedItem, ...])
 
 
 def fetch_services(

@@ -32,8 +32,7 @@ class ListedMeter:
 @cache
 def listed_meters() -> tuple[ListedMeter, ...]:
     """The items that a refresh looks for."""
-    rows = read_json(Path(__file__).with_name("azure_services.json"))
-    return tuple(ListedMeter(**row) for row in rows) if isinstance(rows, list) else ()
+    return read_json(Path(__file__).with_name("azure_services.json"), shape=tuple[ListedMeter, ...])
 
 
 def fetch_services(

@@ -1,6 +1,6 @@
 """The subnets of Azure pools, as far as a plan shows them: security groups of Batch's, sizes of those of AKS."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from gpufleet.plan import UNKNOWN, Resource
 from gpufleet.plan.azure.graph import AzureGraph
@@ -40,11 +40,7 @@ def validate_subnet_sizes(graph: AzureGraph) -> list[ResourceFinding]:
         network = get_path(graph.props(cluster), "networkProfile")
         plugin, mode = get_path(network, "networkPlugin"), get_path(network, "networkPluginMode")
         pods_inside = plugin == "azure" and mode is None
-        pools = [(cluster, "agentPoolProfiles", each) for each in blocks(graph.props(cluster).get("agentPoolProfiles"))]
-        for pool in graph.of("containerservice:AgentPool"):
-            if graph.named(pool, "resourceName", _CLUSTER, "resourceName") is cluster:
-                pools.append((pool, "vnetSubnetID", graph.props(pool)))
-        for resource, name, props in pools:
+        for resource, name, props in _pools_of(graph, cluster):
             subnets = graph.behind(resource, name, "network:Subnet")
             # Of a cluster's profiles is known which subnets they are made from together, not which is whose.
             if len(subnets) == 1 and props.get("vnetSubnetID") is not None:
@@ -60,6 +56,15 @@ def validate_subnet_sizes(graph: AzureGraph) -> list[ResourceFinding]:
             nodes, pods = (sum(each) for each in zip(*pools_inside, strict=True))
             found += findings_on(subnet, [subnet_size(subnet=subnet.name, cidr=cidr, nodes=nodes, pods=pods)])
     return found
+
+
+def _pools_of(graph: AzureGraph, cluster: Resource) -> Iterator[tuple[Resource, str, Mapping[str, object]]]:
+    """Of each pool: the resource, its property that leads to the subnet, and the pool's properties."""
+    for profile in blocks(graph.props(cluster).get("agentPoolProfiles")):
+        yield cluster, "agentPoolProfiles", profile
+    for pool in graph.of("containerservice:AgentPool"):
+        if graph.named(pool, "resourceName", _CLUSTER, "resourceName") is cluster:
+            yield pool, "vnetSubnetID", graph.props(pool)
 
 
 def _mounted(reading: PropertyReader) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gpufleet.report.build import build_report
+from gpufleet.report.finding_comparison import said_in_log
 from gpufleet.report.formats.markdown import render_markdown
-from gpufleet.report.known import said_in_log
 from gpufleet.report.model import StackReport
 from gpufleet.report.preview_json import parse_preview
 from gpufleet.report.text import LONGEST_REASON, reason, verdict_line
