@@ -64,7 +64,7 @@ def main() -> int:
         print(f"setup: {failure.filename}: {failure.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("setup: interrupted; run it again to go on", file=sys.stderr)
+        print("setup: interrupted; run it again to continue", file=sys.stderr)
         return 130
     say("ready")
     return 0

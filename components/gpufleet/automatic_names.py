@@ -15,7 +15,7 @@ _CATALOGS: Mapping[str, Callable[[], Catalog[Any]]] = {"aws": aws, "azure-native
 
 
 def check_automatic_name(args: pulumi.ResourceTransformationArgs) -> None:
-    """A transformation that changes nothing: of a resource without a name of its own, it checks the one to come.
+    """A transformation that changes nothing: of a resource without its own name, it checks the one to come.
 
     Errors: as of `gpufleet.validation.validate_stack`.
     """

@@ -1,6 +1,6 @@
 """How to install what is missing, said in one place.
 
-gpufleet is on no package index. A text that tells users to install it by name alone would send them to whoever
+gpufleet is on no package index. A text that tells users to install it by name alone would send them to anyone who
 registers that name there.
 """
 

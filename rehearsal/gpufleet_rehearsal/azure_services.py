@@ -29,7 +29,7 @@ def azure_services(home: Workspace, environment: str) -> Iterator[dict[str, str]
         yield {}
         return
     accounts = RehearsedAccounts(open_cloud(CLOUD, home.root))
-    # Each has a connection of its own: two transactions on one would be one.
+    # Each has its own connection: two transactions on one would be one.
     containers = blob_handler(Containers(Store(home.database)))
     registries = registry_handler(Store(home.database))
     with serve(batch_handler(accounts.open)) as batch, serve(containers) as blobs, serve(registries) as images:

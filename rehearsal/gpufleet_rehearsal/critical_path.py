@@ -118,9 +118,9 @@ def time_to_up(cloud: Cloud, state: Sequence[Mapping[str, Any]]) -> TimeToUp:
 def engine_dependencies(state: Sequence[Mapping[str, Any]], real: Collection[str]) -> dict[str, set[str]]:
     """What the engine made each real resource wait for: URN -> real URNs, by the state's own records.
 
-    real: URNs of what takes time. Components and providers take none, but pass waiting on: whoever has one as parent
-    or as provider is registered after it, so a `depends_on` of a component delays every child, although the state
-    notes it at the component only.
+    real: URNs of what takes time. Components and providers take none, but pass waiting on: a resource that has one as
+    parent or as provider is registered after it, so a `depends_on` of a component delays every child, although the
+    state notes it at the component only.
     """
     named: dict[str, set[str]] = {}
     for resource in state:

@@ -24,7 +24,7 @@ class SimulatedInventory:
         self._cloud = cloud
 
     def holds(self, environment: str) -> Sequence[CloudResource]:
-        """As the real inventory of this cloud: everything of the environment, whoever owns it."""
+        """As the real inventory of this cloud: everything of the environment, no matter who owns it."""
         resources = [resource for resource in self._cloud.store.resources() if not resource.hidden]
         return list(self._azure(resources, environment) if self._is_tree else self._aws(resources, environment))
 

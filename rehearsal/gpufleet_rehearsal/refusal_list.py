@@ -8,7 +8,7 @@ HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words
 
 
 def refusal_rows(table: CloudTable) -> Iterator[tuple[str, ...]]:
-    """Every refusal in the order of HEADINGS: rows of their own, what holds a deletion, names taken, things missing."""
+    """Every refusal in the order of HEADINGS: separate rows, what holds a deletion, names taken, things missing."""
     for refusal in table.refusals:
         comes = "at once" if refusal.comes == "at-once" else f"in the status, after {refusal.after:g} s"
         words, evidence = f"{refusal.code}: {refusal.text}", f"{refusal.evidence} {refusal.date}"

@@ -1,6 +1,6 @@
 """The stack configuration that the engine sees in a rehearsal: the user's, with the rehearsal's own encryption.
 
-A rehearsal needs nobody's passphrase. Only secrets that stand encrypted in the user's file can be read with nothing but
+A rehearsal needs nobody's passphrase. Only secrets that are encrypted in the user's file can be read with nothing but
 the passphrase that they were made with.
 """
 

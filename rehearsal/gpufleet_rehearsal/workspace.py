@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # The real provider versions that the simulated providers replace: those of the SDKs that gpufleet is locked to.
 SIMULATED_PROVIDERS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kubernetes": "4.24.0"}
-# Not anybody's own: a rehearsal holds no secret, but for those that stand encrypted in the user's configuration.
+# Not anybody's own: a rehearsal holds no secret, but for those that are encrypted in the user's configuration.
 PASSPHRASE = "rehearsal"
 _EXECUTABLE = 0o755
 _NOT_INHERITED = ("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS", "GPUFLEET_AZURE_", "GPUFLEET_AWS_")
@@ -170,15 +170,15 @@ class Workspace:
         Errors: WorkspaceError for a passphrase that does not fit, and for a state that a full disk has damaged.
         """
         config = self.stack_config(stack)
-        begin_anew = f"remove {self.root} to begin the rehearsal anew"
+        begin_again = f"remove {self.root} to begin the rehearsal again"
         if config.remade:
             raise WorkspaceError(
                 f"{self.configuration(stack)}: its secrets were made with another passphrase than the rehearsal's "
-                f"state; {begin_anew}"
+                f"state; {begin_again}"
             )
         state = self._state(stack)
         if state.exists() and not _is_json(state):
-            raise WorkspaceError(f"{state}: the engine's state is damaged; {begin_anew}")
+            raise WorkspaceError(f"{state}: the engine's state is damaged; {begin_again}")
         engine = self.engine(stack)
         try:
             if not state.exists():
@@ -254,9 +254,9 @@ class Workspace:
             update_file(self._provider_folder(cloud) / f"pulumi-resource-{cloud}", text, mode=_EXECUTABLE)
 
     def _keep_no_logs(self) -> None:
-        """A file where the engine would make a folder of logs, without which it goes on: docs/decisions/0018.
+        """A file where the engine would make a folder of logs, without which it continues: docs/decisions/0018.
 
-        A folder that is there stays: whoever wants logs makes one.
+        A folder that is there stays: anyone who wants logs makes one.
         """
         logs = self._engines_own / "logs"
         if not logs.exists():

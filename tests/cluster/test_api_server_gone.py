@@ -164,10 +164,10 @@ def test_server_that_stays_away_ends_the_waiting_with_one_line_that_says_how_to_
     assert [event.kind for event in said] == [EventKind.STATE, EventKind.NOTE]
     line = str(caught.value)
     assert line.startswith(f"dev: {plane.layout.server} cannot be reached: ")
-    assert line.endswith(f"; gave up after 2 s, the job is not touched; go on with `{resume}`")
+    assert line.endswith(f"; gave up after 2 s, the job is not touched; continue with `{resume}`")
     assert line.isprintable()
     assert [line for line in rest if line] == [
-        f"left: goes on; follow it again with `{resume}`; stop it with `gpufleet jobs cancel dev left`"
+        f"left: continues; follow it again with `{resume}`; stop it with `gpufleet jobs cancel dev left`"
     ]
     assert code == 130
     server.start()

@@ -14,7 +14,7 @@ from tests.cluster.command_line import gpufleet, outputs
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.nodes import Nodes
 
-ANEW = "take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
+ANEW = "take it again from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 JOBS = "/apis/kubeflow.org/v2beta1/namespaces/{}/mpijobs"
 POOL = {"types": ["g5.8xlarge"], "zones": ["use1-az1"], "max": 4}
 SUBMIT = ["--workers", "2", "--image", "registry.invalid/train:1", "--name", "train", "--wait"]
@@ -158,8 +158,8 @@ def wrong_token(config: dict[str, Any], folder: Path) -> str:
     config["users"][0]["user"]["token"] = "wrong"
     server = config["clusters"][0]["cluster"]["server"]
     return (
-        f"dev: {server} does not accept the credentials (401 Unauthorized); sign in again, or take the kubeconfig anew "
-        "from the stack's outputs"
+        f"dev: {server} does not accept the credentials (401 Unauthorized); sign in again, or take the kubeconfig "
+        "again from the stack's outputs"
     )
 
 
@@ -172,21 +172,21 @@ def another_authority(config: dict[str, Any], folder: Path) -> str:
     cluster["certificate-authority"] = str(made)
     return (
         f"dev: {cluster['server']} is not trusted: its certificate is not signed by the kubeconfig's authority; "
-        "take the kubeconfig anew from the stack's outputs"
+        "take the kubeconfig again from the stack's outputs"
     )
 
 
 def authority_that_is_none(config: dict[str, Any], folder: Path) -> str:
     config["clusters"][0]["cluster"]["certificate-authority-data"] = "bm8gY2VydGlmaWNhdGU="
     server = config["clusters"][0]["cluster"]["server"]
-    return f"dev: {server} is not trusted: the kubeconfig's authority is not a certificate; take the kubeconfig anew"
+    return f"dev: {server} is not trusted: the kubeconfig's authority is not a certificate; take the kubeconfig again"
 
 
 def another_service(config: dict[str, Any], folder: Path) -> str:
     """A server that is no API server: its paths are not known."""
     config["clusters"][0]["cluster"]["server"] += "/elsewhere"
     server = config["clusters"][0]["cluster"]["server"]
-    return f"train: dev: {server} is not a Kubernetes API server: /api/v1 not found; take the kubeconfig anew"
+    return f"train: dev: {server} is not a Kubernetes API server: /api/v1 not found; take the kubeconfig again"
 
 
 BROKEN = [

@@ -235,7 +235,7 @@ def test_secret_in_a_layer_and_the_organisations_rules_block_the_push(
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
     assert [line.rpartition(" ")[2] for line in errors] == ["[image-secret]", "[image-user]", "[image-command]"]
-    assert "aws-secret-key=data/credentials: whoever pulls the image can read it (layer " in errors[0]
+    assert "aws-secret-key=data/credentials: anyone who pulls the image can read it (layer " in errors[0]
     assert "xxxx" not in done.stderr
     assert own.tags(path_of(mirror)) == []
     allowed = {"id": "aws-secret-key", "path": "data/*", "reason": "of no value", "expires": "2999-01-01"}

@@ -107,7 +107,7 @@ def test_pods_that_wait_are_named_with_the_schedulers_words_and_ctrl_c_leaves_th
     assert "late-worker-0..1 wait: Unschedulable: 0/" in waits
     assert "node affinity/selector" in waits
     assert [line for line in rest if line] == [
-        "late: goes on; follow it again with `gpufleet jobs logs dev late --follow`; "
+        "late: continues; follow it again with `gpufleet jobs logs dev late --follow`; "
         "stop it with `gpufleet jobs cancel dev late`"
     ]
     assert code == 130

@@ -153,7 +153,7 @@ def test_without_control_plane_objects_are_noted_and_it_is_said(project: Project
     up = project.rehearse("--no-control-plane", environment="dev")
     assert up.returncode == 0, up.stdout + up.stderr
     line = (
-        "kubernetes: the rehearsal is told to have no control plane; objects are checked against the schemas of "
+        "kubernetes: the rehearsal runs with --no-control-plane; objects are checked against the schemas of "
         "Kubernetes 1.34.0 and recorded, not applied"
     )
     assert line in up.stdout

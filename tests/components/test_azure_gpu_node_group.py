@@ -259,7 +259,7 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
             "leave it out [azure-agent-pool-linked]",
             "spot_max_price=0.0: is for Spot nodes only; buy the nodes as Spot, or leave it out "
             "[azure-agent-pool-spot-options]",
-            "labels=kubernetes.azure.com/role: has a prefix that AKS keeps for itself; use a domain of your own: "
+            "labels=kubernetes.azure.com/role: has a prefix that AKS keeps for itself; use your own domain: "
             "example.com/role [azure-label-reserved]",
         ],
     ),

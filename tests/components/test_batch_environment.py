@@ -234,8 +234,8 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
             "min=9: is above max=4; use 4 or fewer, or raise max [any-count-min-max]",
             "types=g5.xlarge: has no EFA; use g5.8xlarge, g5.12xlarge, g5.16xlarge, g5.24xlarge or g5.48xlarge, or set "
             "network=plain [aws-efa-supported]",
-            "image=bottlerocket: is not an image that Batch has for GPUs; use al2023, or the id of an image of your "
-            "own with the ECS agent (ami-...) [aws-batch-image-word]",
+            "image=bottlerocket: is not an image that Batch has for GPUs; use al2023, or the id of your own "
+            "image with the ECS agent (ami-...) [aws-batch-image-word]",
             "strategy=SPOT_FIT: is not a Batch allocation strategy; use BEST_FIT_PROGRESSIVE or BEST_FIT "
             "[aws-batch-strategy]",
         ],

@@ -216,11 +216,11 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
         },
         [
             "region=us-east1: is not a region code; did you mean us-east-1? [aws-region-known]",
-            "remote_networks.pods=10.80.0.0/16: overlaps remote_networks.nodes=10.80.0.0/24; give each a range of its "
-            "own [aws-hybrid-ranges-apart]",
-            "remote_networks.nodes=10.80.0.0/24: overlaps vpc_cidr=10.0.0.0/8; give each a range of its own "
+            "remote_networks.pods=10.80.0.0/16: overlaps remote_networks.nodes=10.80.0.0/24; give each its own "
+            "range [aws-hybrid-ranges-apart]",
+            "remote_networks.nodes=10.80.0.0/24: overlaps vpc_cidr=10.0.0.0/8; give each its own range "
             "[aws-hybrid-ranges-apart]",
-            "remote_networks.pods=10.80.0.0/16: overlaps vpc_cidr=10.0.0.0/8; give each a range of its own "
+            "remote_networks.pods=10.80.0.0/16: overlaps vpc_cidr=10.0.0.0/8; give each its own range "
             "[aws-hybrid-ranges-apart]",
             "certificate_authority=given: is not the certificate of an authority; give that of the authority (CA:TRUE; "
             "openssl x509 -in ca.pem -noout -text shows it), not a server's own [aws-hybrid-certificate]",

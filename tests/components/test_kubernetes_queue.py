@@ -130,7 +130,7 @@ def test_a_flavor_may_be_the_nodes_of_one_place_and_pool(preview):
     [
         (
             {"quotas": {"vision": {"H100": 8}}},
-            "quotas.vision=H100: is none of the flavors; did you mean h100? (use h100 or a100) [any-queue-flavor]",
+            "quotas.vision=H100: is not one of the flavors; did you mean h100? (use h100 or a100) [any-queue-flavor]",
         ),
         (
             {"quotas": {"vision": {"h100": -1}}},

@@ -242,8 +242,8 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "a registry that AWS cannot cache": (
         {"pull_through": {"ngc": "nvcr.io"}},
         [
-            "pull_through.ngc=nvcr.io: ECR has no pull-through cache for NVIDIA's registry; copy its images into a "
-            "repository of your own, for instance in CI [aws-registry-upstream]"
+            "pull_through.ngc=nvcr.io: ECR has no pull-through cache for NVIDIA's registry; copy its images into your "
+            "own repository, for instance in CI [aws-registry-upstream]"
         ],
     ),
     "a login that is not given": (

@@ -185,7 +185,7 @@ def yesterday() -> str:
 BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "ranges that overlap the VPC's": (
         lambda servers: servers["networks"].update(nodes=["10.0.80.0/24"]),
-        "hybrid: own_servers.networks.nodes=10.0.80.0/24: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+        "hybrid: own_servers.networks.nodes=10.0.80.0/24: overlaps vpc_cidr=10.0.0.0/16; give each its own range "
         "[aws-hybrid-ranges-apart]",
     ),
     "credentials of both kinds": (

@@ -188,7 +188,7 @@ def test_full_disk_in_the_middle(tmp_path: Path) -> None:
 
 
 def test_damaged_cloud_and_state_are_one_line(up: Project) -> None:
-    anew = f"remove {up.home.root} to begin the rehearsal anew"
+    anew = f"remove {up.home.root} to begin the rehearsal again"
     state = next((up.home.root / "backend" / ".pulumi" / "stacks").rglob("dev.json"))
     sound = state.read_bytes()
     state.write_bytes(sound[: len(sound) // 2])
@@ -242,7 +242,7 @@ def test_ctrl_c_in_the_middle(program: Project, tmp_path: Path) -> None:
     assert process.wait(30) == 1
     output = (tmp_path / "first").read_text()
     assert "Traceback" not in output
-    assert "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it" in output
+    assert "interrupted while the cloud was at work on it; the next `pulumi up` continues with it" in output
     assert output.splitlines()[-1].startswith("dev: the engine exited with ")
     # What the cloud had begun is in the state.
     assert set(ids(program)) == {"net"}

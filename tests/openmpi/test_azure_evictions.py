@@ -87,7 +87,7 @@ def test_nodes_are_taken_and_the_job_goes_on(service: FakeService):
     first, second, third = (each.text for each in service.tries)
     assert own_lines(first) == [evicted_line(service)]
     assert own_lines(second) == own_lines(third) == []
-    # Each goes on from the newest checkpoint of all before it.
+    # Each continues from the newest checkpoint of all before it.
     assert 0 < left[1] < left[2] < STEPS
     assert [resumed(text) for text in (first, second, third)] == [[], [left[1]], [left[2]]]
     assert progress(third)[0].step > left[2]
@@ -123,7 +123,7 @@ def test_no_retry_is_left(service: FakeService):
 def evicted_line(service: FakeService) -> str:
     return (
         f"gpufleet: node 1 ({service.nodes.network.addresses['node-1']}) is gone, as a Spot node that is evicted: this "
-        "try of the task ends with code 75; the next one goes on from the newest checkpoint"
+        "try of the task ends with code 75; the next one continues from the newest checkpoint"
     )
 
 

@@ -45,7 +45,7 @@ def own_lines(pod: Pod) -> list[str]:
 def evicted_line(nodes: AzureNodes) -> str:
     return (
         f"gpufleet: node 1 ({nodes.network.addresses['node-1']}) is gone, as a Spot node that is evicted: this try of "
-        "the task ends with code 75; the next one goes on from the newest checkpoint"
+        "the task ends with code 75; the next one continues from the newest checkpoint"
     )
 
 
@@ -128,7 +128,7 @@ def test_a_try_on_nodes_that_still_wait_for_an_earlier_one(nodes: AzureNodes):
 
 @pytest.mark.parametrize("how", ["ended", "silent"])
 def test_a_node_that_goes_away_in_the_middle(nodes: AzureNodes, how: str, pictures: Path):
-    """One line and code 75; the next try, on nodes without local files, goes on from the checkpoint of the first.
+    """One line and code 75; the next try, on nodes without local files, continues from the checkpoint of the first.
 
     Ended: the node's connections are closed. Silent: nothing is heard of it any more.
     """

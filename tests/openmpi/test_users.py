@@ -75,7 +75,7 @@ def test_each_ones_files_are_theirs(python: Path, volume: Path, tmp_path: Path):
         assert owner(volume / "home" / user) == (uid, gid, "drwx------")
         for rank in (0, 1):
             assert owner(volume / "home" / user / f"result-{rank}") == (uid, gid, "-rw-r--r--")
-    # What is in the team's directory belongs to the first who wrote it, and all of the team may go on with it.
+    # What is in the team's directory belongs to the first who wrote it, and all of the team may continue with it.
     assert owner(volume / "team" / "notes-0") == (1501, TEAM, "-rw-rw-r--")
     assert (volume / "team" / "notes-0").read_text() == "ana\nben\n"
 

@@ -235,7 +235,7 @@ def test_secrets_that_were_made_anew_are_told(home: Workspace, monkeypatch: pyte
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "theirs")
     state_of(home, "v1:earlier")
     home.prepare()
-    line = r"another passphrase than the rehearsal's state; remove .*\.rehearsal to begin the rehearsal anew$"
+    line = r"another passphrase than the rehearsal's state; remove .*\.rehearsal to begin the rehearsal again$"
     with pytest.raises(UserError, match=line):
         home.open_stack("dev")
 

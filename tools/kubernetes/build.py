@@ -87,7 +87,7 @@ def main() -> int:
         print(f"kubernetes: {failure.filename}: {failure.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("kubernetes: interrupted; run it again to go on", file=sys.stderr)
+        print("kubernetes: interrupted; run it again to continue", file=sys.stderr)
         return 130
     megabytes = sum(file.stat().st_size for program in table.values() for file in program.directory.iterdir()) / 1e6
     say(f"kubernetes: {len(table)} programs, {megabytes:.0f} MB, under {next(iter(table.values())).directory.parent}")

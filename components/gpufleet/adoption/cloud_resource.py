@@ -40,6 +40,6 @@ class CloudResource:
 
 
 class Inventory(Protocol):
-    """Lists all resources that carry the name of an environment, whoever owns them, and what hangs on them."""
+    """Lists all resources that carry the name of an environment, no matter who owns them, and what hangs on them."""
 
     def holds(self, environment: str) -> Sequence[CloudResource]: ...

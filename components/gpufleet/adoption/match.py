@@ -2,7 +2,7 @@
 
 What takes tags on AWS has its logical name in one. Everything else is known by its place: inputs of the step, which
 name what it hangs on, and mostly its own name. Own names are mostly logical names with a random end, which a new
-preview draws anew; so the beginning is compared. An input that is not known yet comes from a resource that is matched
+preview draws again; so the beginning is compared. An input that is not known yet comes from a resource that is matched
 before. One of two is never guessed.
 """
 

@@ -1,6 +1,6 @@
 """Which commit an environment was last deployed from, by the history that the engine keeps beside the stack's state.
 
-The engine writes the commit of the checkout into each update's record, in every backend and whoever deploys: a
+The engine writes the commit of the checkout into each update's record, in every backend and no matter who deploys: a
 workflow, or somebody by hand. Reading it needs no passphrase. Why not a record of the code host: docs/decisions/0028.
 """
 

@@ -30,7 +30,7 @@ def select_environments(
     except GitError:
         if base or not (environments or every):
             raise
-        # What is to be previewed is said; without git there is only nothing to compare with.
+        # The command names what to preview; without git there is only nothing to compare with.
         return None, list(environments) or known
     return start, list(environments) or (known if every else _touched(project, start, folder, say))
 

@@ -27,7 +27,7 @@ for pods of Deployments only, so that the launch templates' hop limit guards nod
 default, standard, a pod that has just started is open until its policies arrive; strict would keep DNS from it too.
 
 By default the CNI holds a whole spare interface: about 100 addresses on a p5.48xlarge, which empties a /19 at 80 nodes.
-A GPU node runs some ten pods with addresses of their own.
+A GPU node runs some ten pods with their own addresses.
 
 Sources: docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html and network-policies-troubleshooting.html;
 aws/aws-network-policy-agent#327; github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md

@@ -2,9 +2,9 @@
 
 It makes up a node of an empty node group: CPU, memory and nvidia.com/gpu of the group's first instance type, labels for
 type, architecture, region and zone, and the labels and taints that EKS says the node group has. The type tells it
-neither EFA nor huge pages nor ephemeral storage, for which no pod of ours asks; EKS tells it no taint without a value.
-Its role must be allowed eks:DescribeNodegroup: where EKS does not answer, an empty pool has neither labels nor taints
-for six minutes, and pods without GPUs may start its nodes.
+neither EFA nor huge pages nor ephemeral storage, for which none of our pods asks; EKS tells it no taint without a
+value. Its role must be allowed eks:DescribeNodegroup: where EKS does not answer, an empty pool has neither labels nor
+taints for six minutes, and pods without GPUs may start its nodes.
 
 Source: github.com/kubernetes/autoscaler, branch cluster-autoscaler-release-1.34, cluster-autoscaler/cloudprovider/aws:
 aws_manager.go (getAsgTemplate, buildNodeFromTemplate; of a label EKS's value wins over a tag's, of a resource the node

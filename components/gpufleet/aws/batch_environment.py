@@ -45,7 +45,7 @@ class BatchEnvironmentConfig(Ec2Pool):
     reservation_id: NotRequired[str]
     """Id of the reservation (cr-...), with capacity=reservation."""
     image: NotRequired[str]
-    """al2023 (Batch's own image with NVIDIA's driver), or the id of an image of your own (ami-...). Default al2023."""
+    """al2023 (Batch's own image with NVIDIA's driver), or the id of your own image (ami-...). Default al2023."""
     disk_gib: NotRequired[int]
     """Size of the encrypted root disk in GiB, which also holds the images of jobs. Default 100."""
     strategy: NotRequired[Strategy]

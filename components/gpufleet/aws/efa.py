@@ -49,7 +49,7 @@ def security_group(
 
     EFA packets have no IP address, so a rule on 0.0.0.0/0 does not match them: both directions must name the group
     itself, for all protocols (gardener/gardener-extension-provider-aws#1832). Without the rules nothing fails until
-    a job hangs. They are resources of their own, since a group whose rules name itself inline cannot be deleted.
+    a job hangs. They are separate resources, since a group whose rules name itself inline cannot be deleted.
     """
     group = ec2.SecurityGroup(
         name,

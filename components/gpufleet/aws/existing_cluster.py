@@ -23,7 +23,7 @@ class ExistingClusterConfig(TypedDict):
     service_cidr: NotRequired[str]
     """IPv4 range of its Kubernetes services. Needed for nodes with an image of your own only."""
     node_role_arn: NotRequired[str]
-    """Role of the GPU nodes. Default: each pool makes one of its own."""
+    """Role of the GPU nodes. Default: each pool makes its own."""
 
 
 class ExistingCluster(FilesClient):

@@ -15,7 +15,7 @@ from gpufleet.component import Component
 def flow_logs(
     name: str, parent: Component, network: ec2.Vpc, retention_days: int, kms_key_arn: pulumi.Input[str] | None
 ) -> None:
-    """All flows of ``network`` into a log group of its own, kept for ``retention_days``."""
+    """All flows of ``network`` into its own log group, kept for ``retention_days``."""
     child = f"{name}-flow-logs"
     group = cloudwatch.LogGroup(
         child,

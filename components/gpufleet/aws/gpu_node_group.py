@@ -27,7 +27,7 @@ from gpufleet.rules.schedule import validate_schedule
 from gpufleet.rules.subnet import validate_subnets
 
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy")
-"""What a node needs to join, to pull images, and to give pods addresses before the CNI has an identity of its own."""
+"""What a node needs to join, to pull images, and to give pods addresses before the CNI has its own identity."""
 
 
 class GpuNodeGroupArgs(ScheduledPool, ClusterLink, NodeNetwork):

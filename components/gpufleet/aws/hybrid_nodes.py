@@ -23,7 +23,7 @@ class HybridNodesConfig(TypedDict):
     """How on-prem servers authenticate."""
 
     count: NotRequired[int]
-    """Servers that may register with the activation, 1 to 1000; one that is set up anew counts again. Default 1. Only
+    """Servers that may register with the activation, 1 to 1000; one that is set up again counts again. Default 1. Only
     with ssm. Another number makes a new activation; those that have joined stay."""
     activation_expires: NotRequired[str]
     """Day (UTC) at whose beginning the activation ends, at most 30 days ahead, for instance 2026-12-01. Default: 24
@@ -44,8 +44,8 @@ class HybridNodesArgs(HybridNodesConfig):
     remote_networks: RemoteNetworks
     """Networks of the servers and of their pods, as the cluster has them."""
     credentials: Credentials
-    """ssm: an activation of Systems Manager, for those without certificates of their own. roles-anywhere: each server
-    has a certificate of your own authority. Another one replaces the servers' role: each joins anew."""
+    """ssm: an activation of Systems Manager, for those without their own certificates. roles-anywhere: each server
+    has a certificate from your own authority. A change replaces the servers' role: each server joins again."""
     activation: NotRequired[bool]
     """Whether servers may register already. With ssm, the activation is made then, and its 24 hours begin. Default
     true."""

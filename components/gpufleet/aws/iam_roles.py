@@ -17,7 +17,7 @@ from gpufleet.pulumi_outputs import with_dependencies
 
 @dataclass(frozen=True)
 class RoleWithPolicies:
-    """A role, and the attachments that whoever uses it has to outlive."""
+    """A role, and the attachments that must outlive its users."""
 
     role: iam.Role
     attachments: Sequence[iam.RolePolicyAttachment]

@@ -7,8 +7,8 @@ on tagged roles.
 
 Not looked for, since AWS accepts the same request again, so that the next `up` simply repeats it: policies attached to
 roles (AttachRolePolicy), routes of a VPN and what tables learn from a gateway (CreateVpnConnectionRoute,
-EnableVgwRoutePropagation), backup, lifecycle and access policies of file systems, registries and buckets, and what else
-a bucket is told (Put...), access policies of an EKS cluster (AssociateAccessPolicy), tags of scaling groups
+EnableVgwRoutePropagation), backup, lifecycle and access policies of file systems, registries and buckets, all other
+settings of a bucket (Put...), access policies of an EKS cluster (AssociateAccessPolicy), tags of scaling groups
 (CreateOrUpdateTags). A pull-through cache rule and the template of its repositories are the whole account's and say
 nothing of an environment; AWS rejects a second one of its prefix, and the first is then imported by it (`pulumi import
 aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`). So is an identity provider of an address

@@ -115,7 +115,7 @@ def join_script(
     driver: Ubuntu's name of a branch, installed where no driver answers.
 
     The script leaves alone what is there already, so that it can be run again after whatever stopped it. What it wrote
-    that is secret is readable for root only, and stands on no command line of its own.
+    that is secret is readable for root only, and is never in a command line.
     """
     config = node_config(cluster_name, region, credentials, node_name, labels, taints)
     hybrid = config["spec"]["hybrid"]

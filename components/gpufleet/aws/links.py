@@ -18,13 +18,13 @@ class ClusterLink(TypedDict):
     """The group that EKS made for the cluster. Every node gets it: EKS stops adding it as soon as a template names
     any group, and nodes without it never join."""
     node_role_arn: NotRequired[pulumi.Input[str]]
-    """Role of the nodes. Default: the pool makes one of its own."""
+    """Role of the nodes. Default: the pool makes its own."""
     cluster_endpoint: NotRequired[pulumi.Input[str]]
     """URL of the Kubernetes API. Needed with an image of your own only, to which EKS adds no start-up data."""
     cluster_certificate_authority: NotRequired[pulumi.Input[str]]
-    """The cluster's certificate, base64 of PEM. Needed with an image of your own."""
+    """The cluster's certificate, base64 of PEM. Needed with your own image."""
     service_cidr: NotRequired[pulumi.Input[str]]
-    """IPv4 range of Kubernetes services. Needed with an image of your own."""
+    """IPv4 range of Kubernetes services. Needed with your own image."""
     cluster_version: NotRequired[pulumi.Input[str]]
     """Kubernetes version of the cluster, which its nodes follow. Default: EKS takes the cluster's when it makes a node
     group, and does not raise it with the cluster."""

@@ -68,7 +68,7 @@ class NetworkArgs(NetworkConfig):
 class Network(Component):
     """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons need.
 
-    Its default security group has no rules: whatever is put into the VPC names a group of its own.
+    Its default security group has no rules: whatever is put into the VPC names its own group.
     Subnet maps are keyed by zone id, in the order of ``zones``.
     """
 
@@ -121,7 +121,7 @@ class Network(Component):
         return {"vpc_id": self.vpc_id, "subnet_ids": self.private_subnet_ids}
 
     def _adopt(self, args: NetworkArgs) -> None:
-        """Hand on the ids of what exists; nothing waits, because whoever made it has finished."""
+        """Hand on the ids of what exists; nothing waits, because it was made elsewhere."""
         private = args.get("private_subnet_ids", {})
         self.vpc_id = pulumi.Output.from_input(args.get("vpc_id", ""))
         self.cidr = pulumi.Output.from_input(args.get("cidr", ""))

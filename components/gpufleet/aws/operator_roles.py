@@ -67,7 +67,7 @@ def operator_policies(role: str, place: AccountPlace) -> Sequence[dict[str, Any]
 
 
 def github_trust(place: AccountPlace, repository: str, environment: str) -> dict[str, Any]:
-    """Who takes the role: jobs of one environment of GitHub in one repository, and nobody else.
+    """The role's principals: jobs of one environment of GitHub in one repository, and nobody else.
 
     https://docs.github.com/actions/how-tos/secure-your-work/security-harden-deployments/oidc-in-aws
     """

@@ -40,7 +40,7 @@ class OutputsBucketArgs(OutputsBucketConfig):
     """True: destroy deletes the bucket with all that is in it, once an up has recorded it. Default false: bucket and
     what governs it are protected."""
     access_logs: NotRequired[bool]
-    """Record who reads and writes the bucket (server access logs), in a bucket of its own, for 90 days. S3 delivers
+    """Record who reads and writes the bucket (server access logs), in its own bucket, for 90 days. S3 delivers
     within hours, and most records, not all. Default false: what is stored is paid for."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
@@ -90,7 +90,7 @@ class OutputsBucket(Component):
     """An encrypted bucket without public access that accepts only TLS connections.
 
     Data outlives compute: bucket and what governs it are protected, so that ``pulumi destroy --exclude-protected``
-    keeps them in the state and the next ``up`` goes on with the same outputs.
+    keeps them in the state and the next ``up`` continues with the same outputs.
     """
 
     bucket_name: pulumi.Output[str]

@@ -35,7 +35,7 @@ class RegistryConfig(TypedDict):
     pull_through: NotRequired[Mapping[str, str]]
     """Prefix of the cached names to the public registry, for instance {"quay": "quay.io"}. nvcr.io is not supported
     by AWS: mirror its images into a repository. Prefixes are shared by the whole account and region. What is cached
-    has no tags, and AES-256 with a key of AWS: for others ECR wants a role of its own."""
+    has no tags, and AES-256 with a key of AWS: for others ECR wants its own role."""
     credentials: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Prefix to the ARN of a Secrets Manager secret (its name begins with ecr-pullthroughcache/), for upstreams that
     want one: Docker Hub, GHCR, GitLab, Azure and Chainguard."""
@@ -64,7 +64,7 @@ class Registry(Component):
     """ECR repositories with immutable tags, a scan on each push and a lifecycle, and pull-through caches.
 
     Data outlives compute: repositories and their lifecycle are protected, so that
-    ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` goes on with the same images.
+    ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` continues with the same images.
     """
 
     host: pulumi.Output[str]

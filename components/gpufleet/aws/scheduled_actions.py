@@ -21,7 +21,7 @@ def scheduled_actions(
     group: name of the Auto Scaling group that EKS made. The desired number stays the autoscaler's; Auto Scaling moves
     it into the new limits (https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-scheduled-scaling.html).
     EKS itself takes no maximum of 0; an action does. terraform-aws-modules/terraform-aws-eks#2504 schedules managed
-    node groups in the same way. The cluster's autoscaler reads the limits anew each minute, and starts nothing above.
+    node groups in the same way. The cluster's autoscaler reads the limits again each minute, and starts nothing above.
     """
     for hours in schedule:
         least, most = sizes_of(hours, pool)

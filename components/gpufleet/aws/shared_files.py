@@ -113,7 +113,8 @@ def creation_token(project: str, stack: str, name: str) -> str:
 
 
 def tls_policy(file_system_arn: str) -> str:
-    """File system policy (JSON): whoever reaches a mount target may mount and write, over TLS only, and not as root.
+    """File system policy (JSON): any client that reaches a mount target may mount and write, over TLS only, and not as
+    root.
 
     A policy replaces EFS's default of "anyone who reaches a mount target", so that has to be said again. EFS takes a
     client's root for nobody; root is who mounts with a role that has elasticfilesystem:ClientRootAccess, as DataSync
@@ -143,7 +144,7 @@ class SharedFiles(Component):
     """An encrypted EFS file system with a mount target per zone and an access point for one POSIX user.
 
     Data outlives compute: file system, access point, backup and policy are protected, so that
-    ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` goes on with the same files.
+    ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` continues with the same files.
     """
 
     file_system_id: pulumi.Output[str]
@@ -179,7 +180,7 @@ class SharedFiles(Component):
         self._access_point(name, args, plan)
 
     def _file_system(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> "efs.FileSystem":
-        """The file system and what governs its data. All of it stays when the fleet is destroyed: backups go on."""
+        """The file system and what governs its data. All of it stays when the fleet is destroyed: backups continue."""
         throughput = args.get("provisioned_mibps")
         file_system = efs.FileSystem(
             f"{name}-files",
@@ -270,7 +271,7 @@ class SharedFiles(Component):
         self.mount_target_ids = pulumi.Output.from_input(cast("Mapping[str, str]", ids))
 
     def _access_point(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> None:
-        """A directory of its own, made on first mount and owned by the one user that everybody writes as."""
+        """A separate directory, made on first mount and owned by the one user that everybody writes as."""
         if not args.get("access_point", True):
             self.access_point_id = pulumi.Output.from_input(None)
             return

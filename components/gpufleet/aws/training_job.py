@@ -25,7 +25,7 @@ from gpufleet.rules import Finding, validate_training_job
 from gpufleet.rules.aws.training_job import validate_command
 
 TASKS = "ecs-tasks.amazonaws.com"
-"""Who takes the roles: Batch runs jobs as tasks of ECS."""
+"""The roles' principal: Batch runs jobs as tasks of ECS."""
 PULL_POLICIES = ("AmazonEC2ContainerRegistryPullOnly",)
 SPOT_RECLAIM = "Host EC2*"
 """How Batch's reason begins when a job's instance was taken away:
@@ -58,7 +58,7 @@ class TrainingJobConfig(TypedDict):
     network: NotRequired[Fabric]
     """plain, or efa: the container gets the EFA devices of its node. Default plain."""
     environment: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Variables of the container; whoever may see the job definition sees them. Default: none."""
+    """Variables of the container; anyone who may read the job definition can read them. Default: none."""
     secrets: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Variable to the ARN of its secret (Secrets Manager, or a parameter of Systems Manager). Default: none."""
     retries: NotRequired[int]

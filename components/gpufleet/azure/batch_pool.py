@@ -51,7 +51,8 @@ class BatchPool(Component):
     ``up`` that changes nothing of the pool. An ``up`` that does change it in place (scaling words, start command, tags)
     makes the number what the configuration says, since Azure takes a pool's settings as a whole; after
     ``pulumi refresh`` the preview shows that as a change of ``scaleSettings``. Nothing is ignored on purpose: another
-    ``max`` must reach the pool, as budgets count on it. Nodes that go finish their tasks first, whoever makes them go.
+    ``max`` must reach the pool, as budgets count on it. Nodes that go finish their tasks first, for whatever reason
+    they go.
 
     Size, image, disk, containers, mounts, network, identity, and whether tasks have several nodes, make another pool:
     see :data:`REPLACING`. The old one goes first, with the tasks that run there, because cores of the account are

@@ -11,7 +11,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.kubeconfig import parse_kubeconfig
 
 AKS_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
-"""The application of Microsoft Entra ID that stands for the API servers of all AKS clusters
+"""The application of Microsoft Entra ID for the API servers of all AKS clusters
 (https://azure.github.io/kubelogin/concepts/aks.html)."""
 
 

@@ -24,7 +24,7 @@ class GroupLink(TypedDict):
     nodes."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource, of a cluster's second resource group and of its nodes included. The machines of Azure
-    Batch take none: their cost is told apart by the account's."""
+    Batch take none: their cost shows under the account's tags."""
 
 
 class ScopeLink(TypedDict):
@@ -90,8 +90,8 @@ class BlobUsersLink(TypedDict):
     """The identity of nodes, for files."""
 
     client_principal_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Who reads and writes blobs in the containers that are made here: a short name of your choice to the principal of
-    an identity."""
+    """Principals that read and write blobs in the containers that are made here: a short name of your choice to the
+    principal of an identity."""
 
 
 class PullersLink(TypedDict):

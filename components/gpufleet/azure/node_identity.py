@@ -24,7 +24,7 @@ class NodeIdentity(Component):
     """A user-assigned managed identity, so that no node or job needs a key.
 
     User-assigned, because Azure Batch and AKS take no other for their nodes, and because its rights then exist
-    before the first node starts. What it may do is said where it is: on files and registry.
+    before the first node starts. Its rights are set where they apply: on files and registry.
     """
 
     identity_id: pulumi.Output[str]
@@ -59,7 +59,7 @@ class NodeIdentity(Component):
         self.client_id = identity.client_id
 
     def for_files(self) -> BlobUsersLink:
-        """Who reads and writes the blobs of `SharedFiles`."""
+        """Principals that read and write the blobs of `SharedFiles`."""
         return {"client_principal_ids": {"nodes": self.principal_id}}
 
     def for_registry(self) -> PullersLink:

@@ -75,7 +75,8 @@ class Registry(Component):
     """A container registry without an admin user, with pull access for identities and caches of public registries.
 
     Data outlives compute: the registry is protected, so that ``pulumi destroy --exclude-protected`` keeps it in the
-    state and the next ``up`` goes on with the same images. Tags can be overwritten in ACR: jobs name images by digest.
+    state and the next ``up`` continues with the same images. Tags can be overwritten in ACR: jobs name images by
+    digest.
     """
 
     login_server: pulumi.Output[str]
@@ -146,7 +147,7 @@ class Registry(Component):
             source_repository=f"{upstream}/*",
             target_repository=f"{prefix}/*",
             credential_set_resource_id=credentials,
-            # A name of our own, and a target that no second rule may overlap.
+            # A name that we choose, and a target that no second rule may overlap.
             opts=self.child(delete_before_replace=True),
         )
 
@@ -159,7 +160,7 @@ class Registry(Component):
         upstream: str,
         login: UpstreamLogin,
     ) -> pulumi.Output[str]:
-        """The id of a credential set, which reads the key vault's secrets as an identity of its own."""
+        """The id of a credential set, which reads the key vault's secrets as its own identity."""
         made = containerregistry.CredentialSet(
             f"{name}-login-{prefix}",
             credential_set_name=part_name("login", prefix),

@@ -83,7 +83,7 @@ class SharedFiles(Component):
     """A storage account without public access, with TLS 1.2, access by identities, containers and shares.
 
     Data outlives compute: account, containers, shares and what governs them are protected, so that
-    ``pulumi destroy --exclude-protected`` keeps them and their resource group, and the next ``up`` goes on with the
+    ``pulumi destroy --exclude-protected`` keeps them and their resource group, and the next ``up`` continues with the
     same files. The network goes meanwhile. Deleting the resource group by other means deletes all of it.
     """
 
@@ -96,7 +96,7 @@ class SharedFiles(Component):
     file_endpoint: pulumi.Output[str]
     """Address of the shares."""
     containers: pulumi.Output[Sequence[str]]
-    """Names of the containers. Known once nodes can mount them: whoever mounts waits for these."""
+    """Names of the containers. Known once nodes can mount them: anything that mounts them waits for these."""
     shares: pulumi.Output[Sequence[str]]
     """Names of the shares, likewise."""
     account_key: pulumi.Output[str | None]

@@ -18,7 +18,7 @@ ROLES = ("nodes", "batch", "endpoints")
 def plan_azure_subnets(cidr: str) -> dict[str, str]:
     """Role to the CIDR of its subnet.
 
-    Raises ValueError, with a reason for people, if `cidr` is no IPv4 network, or one smaller than a /24.
+    Raises ValueError, with a reason for people, if `cidr` is not an IPv4 network, or is smaller than a /24.
     """
     network = IPv4Network(cidr)
     if network.prefixlen > SMALLEST:

@@ -119,7 +119,7 @@ class Catalog(Generic[T]):
                 raise
             first, *more = str(error).splitlines()
             fault = first.partition(": ")[2] + (f" (and {len(more)} more)" if more else "")
-            remedy = f"`gpufleet catalog refresh {self.folder.name}` writes it anew, or delete it"
+            remedy = f"`gpufleet catalog refresh {self.folder.name}` writes it again, or delete it"
             raise CatalogError(f"{path}: {fault}; {remedy}") from error
 
     def zones_with(self, type_name: str, region: str) -> tuple[str, ...] | None:

@@ -10,7 +10,7 @@ MARKETS = ("on-demand", "spot")
 def family_of(type_name: str, family: str, market: str | None) -> str:
     """The EC2 quota that a type counts against in a market.
 
-    On demand all P types share one. On Spot that name is of P2 to P4 only, and P5 has a quota of its own; for later
+    On demand all P types share one. On Spot that name is of P2 to P4 only, and P5 has its own quota; for later
     ones none is published, so that their family has no code in the catalog and is never taken for another one.
     Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html, Spot Instance quotas.
     """

@@ -17,7 +17,7 @@ from gpufleet.documents.json import read_json
 
 READINGS = ("total", "per-node")
 """What a measured rate may be, which its source does not say. total: steps of a batch that all nodes share, so that
-computing a step takes 1/n. per-node: the sum over all nodes of steps of a batch of their own."""
+computing a step takes 1/n. per-node: the sum over all nodes, each with its own batch."""
 READING = "total"
 """The one that the plain points of both types together fit better, though p2.xlarge alone fits the other one;
 `gpufleet choose --model` shows both."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpufleet.cli.amount import AMOUNT
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.output_options import wide_option
 from gpufleet.errors import UserError
@@ -55,12 +56,10 @@ def show(name: str, wide: bool, as_json: bool) -> int:
 @catalog.command()
 @click.option("--gpu", "model", metavar="MODEL", help="GPU model, for instance H100.")
 @click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="Minimum number of GPUs in one node.")
-@click.option(
-    "--gpu-memory", type=click.FloatRange(min=0, min_open=True), metavar="GIB", help="Minimum memory of each GPU."
-)
+@click.option("--gpu-memory", type=AMOUNT, metavar="GIB", help="Minimum memory of each GPU.")
 @click.option("--region", metavar="NAME")
 @click.option("--zone", metavar="ID", help="Zone id, for instance use1-az2.")
-@click.option("--max-price", type=click.FloatRange(min=0, min_open=True), metavar="USD",
+@click.option("--max-price", type=AMOUNT, metavar="USD",
               help="Maximum on-demand price per node and hour. Omits types without a known price.")  # fmt: skip
 @click.option("--efa", is_flag=True, help="With EFA; on Azure: with InfiniBand.")
 @click.option("--cloud", type=click.Choice(["aws", "azure", "all"]), default="all", show_default=True)

@@ -1,7 +1,6 @@
 """`gpufleet choose`."""
 
 import json
-import math
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpufleet.cli.amount import AMOUNT
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.output_options import wide_option
 from gpufleet.errors import UserError
@@ -18,26 +18,12 @@ if TYPE_CHECKING:
     from gpufleet.choose.scaling import Workload
 
 
-class _Amount(click.FloatRange):
-    """A number to multiply prices by: click's own ranges accept NaN."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
-        """The number. Errors: click.BadParameter."""
-        found = float(super().convert(value, param, ctx))
-        if math.isnan(found):
-            self.fail(f"{value} is not a number.", param, ctx)
-        return found
-
-
-_POSITIVE = _Amount(min=1e-6, max=1e9)
-
-
 @click.command()
 @click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="Total number of GPUs that the run needs.")
-@click.option("--gpu-memory", "gpu_memory_gib", type=_POSITIVE, metavar="GIB", help="Minimum memory of each GPU.")
+@click.option("--gpu-memory", "gpu_memory_gib", type=AMOUNT, metavar="GIB", help="Minimum memory of each GPU.")
 @click.option("--gpu", "model", metavar="MODEL", help="Only this model, for instance H100.")
-@click.option("--hours", type=_POSITIVE, metavar="H", help="Duration of the run on that many GPUs.")
-@click.option("--budget", type=_POSITIVE, metavar="USD", help="Maximum cost of the run.")
+@click.option("--hours", type=AMOUNT, metavar="H", help="Duration of the run on that many GPUs.")
+@click.option("--budget", type=AMOUNT, metavar="USD", help="Maximum cost of the run.")
 @click.option("--cloud", "clouds", multiple=True, type=click.Choice(["aws", "azure", "own"]), help="Repeatable.")
 @click.option(
     "--region", "regions", multiple=True, metavar="NAME", help="Region, or place of on-prem servers; repeatable."
@@ -45,14 +31,12 @@ _POSITIVE = _Amount(min=1e-6, max=1e9)
 @click.option("--servers", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of on-prem servers.")
 @click.option("--spot", is_flag=True, help="Allow Spot; the budget is still checked against the on-demand price.")
 @click.option(
-    "--min-gbps", type=_POSITIVE, metavar="GBPS", help="Minimum network bandwidth of a node, if there are several."
+    "--min-gbps", type=AMOUNT, metavar="GBPS", help="Minimum network bandwidth of a node, if there are several."
 )
 @click.option("--fabric", is_flag=True, help="Require EFA or InfiniBand, if there are several nodes.")
+@click.option("--parameters", type=AMOUNT, metavar="MILLIONS", help="Size of the model: the data exchanged per step.")
 @click.option(
-    "--parameters", type=_POSITIVE, metavar="MILLIONS", help="Size of the model: the data exchanged per step."
-)
-@click.option(
-    "--step", type=_POSITIVE, metavar="SECONDS", help="Compute time of one step on those GPUs, without the exchange."
+    "--step", type=AMOUNT, metavar="SECONDS", help="Compute time of one step on those GPUs, without the exchange."
 )
 @click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), default="float32", show_default=True,
               help="Data type of gradients on the network.")  # fmt: skip

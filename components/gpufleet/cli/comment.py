@@ -76,7 +76,7 @@ def post_report(
     """The verb's work, for `gpufleet preview --comment` too.
 
     affected: the only stacks to comment on; None: those of the report. whole_project: as for `update_comments`. go_on:
-    report a token that may not write, and go on.
+    report a token that may not write, and continue.
     """
     from gpufleet.comments.bodies import comment_bodies
     from gpufleet.comments.ci_environment import code_host_of, run_of

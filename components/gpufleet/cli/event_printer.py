@@ -30,7 +30,7 @@ def follow_job(
                 code = event.code or 0
     except KeyboardInterrupt:
         again = f"{left}, {resume}" if left else f"follow it again with `{resume}`; stop it with `{stop}`"
-        print_note(f"\n{name}: goes on; {again}")
+        print_note(f"\n{name}: continues; {again}")
         raise SystemExit(INTERRUPTED) from None
     return code
 

@@ -60,7 +60,7 @@ def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path
 
 
 def _is_later(after: date | str, before: date | timedelta | None) -> bool:
-    """Whether an environment certainly goes on for as long as before; a lifetime has only ever become longer."""
+    """Whether an environment certainly continues for as long as before; a lifetime has only ever become longer."""
     return isinstance(after, str) or (isinstance(before, date) and after >= before)
 
 

@@ -67,7 +67,7 @@ def reap(
 
     cases = [decide(each) for each in environments]
     due = [case for case in cases if case.verdict is ReapVerdict.DUE]
-    # What would be done is said before it is; the engine's words and these are no JSON.
+    # The plan is shown before it is carried out; neither it nor the engine's output is JSON.
     click.echo(f"{url}: {reap_head(cases)}", err=as_json)
     for case in reportable(cases):
         click.echo(reap_line(case, now), err=as_json)

@@ -11,7 +11,8 @@ def comment_bodies(report: Report, affected: Collection[str] | None = None) -> d
     """Stack (project/stack) -> the Markdown of its comment.
 
     affected: the stacks that the change affects, as the base's code detects them; None: those of the report. Of a
-    report from the change's own code, no other stack gets a comment, and one that is left out is told to be.
+    report from the change's own code, no other stack gets a comment, and the comment names the stacks that are left
+    out.
     """
     reported = {stack.name: stack for stack in report.stacks}
     bodies = {}

@@ -1,4 +1,4 @@
-"""One comment for each stack: created once, then edited, whoever else comments and however many runs there are.
+"""One comment for each stack: created once, then edited, no matter who else comments and how many runs there are.
 
 A comment is known by its first line, the report's hidden marker, and by its author: a marker in somebody else's comment
 is only text. Its second line, hidden too, says which run wrote it, so that an older run never writes over a newer one.
@@ -52,7 +52,7 @@ def update_comments(
         if stack_of(body) != stack:
             raise CommentError(f"{stack}: its text does not start with its marker; use a report of this version")
         if len(_signed(body, run)) > place.limit:
-            raise CommentError(f"{stack}: {len(body)} characters, at most {place.limit}; write the report anew")
+            raise CommentError(f"{stack}: {len(body)} characters, at most {place.limit}; write the report again")
     own = _own(place)
     found: dict[str, CommentOutcome] = {stack: _one(place, stack, body, run, own) for stack, body in bodies.items()}
     for stack in sorted(own.keys() - bodies.keys()):
@@ -65,7 +65,7 @@ def update_comments(
 
 
 def stack_of(body: str) -> str | None:
-    """The stack that a comment of ours is about, None for any other text."""
+    """The stack that our comment is about, None for any other text."""
     marked = _MARKER.fullmatch(body.partition("\n")[0].strip())
     return marked[1] if marked else None
 
@@ -81,8 +81,8 @@ def _one(place: CodeHost, stack: str, body: str, run: CiRun, own: Mapping[str, S
             place.delete(more.number)
         return "edited"
     made = place.create(text)
-    # Whoever creates at the same time sees both now, and so do we. So is a request found that was sent twice, and our
-    # older comment where only the new one has told who we are.
+    # Another run that creates at the same time sees both now, and so do we. So is a request found that was sent twice,
+    # and our older comment where only the new one has told who we are.
     first, *others = _own(place).get(stack, [made])
     if first.number == made.number:
         for more in others:

@@ -54,8 +54,9 @@ class OnpremServersConfig(HybridNodesConfig):
     networks: RemoteNetworks
     """Where the servers and their pods are, as the line to the VPC and the site's own routers know them."""
     credentials: Annotated[Credentials, Default("ssm")]
-    """ssm: an activation of Systems Manager, for those without certificates of their own. roles-anywhere: each server
-    has a certificate of your own authority. Another one replaces the servers' role: each joins anew. Default ssm."""
+    """ssm: an activation of Systems Manager, for those without their own certificates. roles-anywhere: each server
+    has a certificate from your own authority. A change replaces the servers' role: each server joins again. Default
+    ssm."""
     nfs: str
     """The shared files of every job, on on-prem servers and in the cloud: an NFS 4.1 server and the directory that it
     exports, for instance 10.80.0.5:/export/shared. No EFS is made: its driver does not run on on-prem servers."""

@@ -45,7 +45,7 @@ class AwsBatchConfig(AwsAccountConfig):
     job: Annotated[SingleJobConfig, Default({})]
     """What a job of one node gets, unless its submission says otherwise."""
     multinode: NotRequired[MultinodeConfig]
-    """What a job of several nodes gets. They have a queue of their own, which goes before the other. Default: there are
+    """What a job of several nodes gets. They have their own queue, which goes before the other. Default: there are
     none."""
     outputs: Annotated[OutputsBucketConfig, Default({})]
     """The bucket that jobs write their outputs to."""

@@ -34,7 +34,7 @@ class GroupConfig(TypedDict, total=False):
 
 
 class KeptFiles(TypedDict):
-    """What becomes of the files, and who is told of them."""
+    """Retention of the files, and who gets notices about them."""
 
     erase: bool
     access_logs: bool

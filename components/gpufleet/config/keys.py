@@ -21,7 +21,7 @@ def walk(declared: type, prefix: str = "") -> Iterator[tuple[str, Field, str]]:
 
 
 def _step(shape: Shape | None) -> str:
-    """How a key goes on inside of a field: `.key`, `.<name>.key` in a mapping, `[].key` in a list."""
+    """How a key continues inside of a field: `.key`, `.<name>.key` in a mapping, `[].key` in a list."""
     if shape is None or is_record(shape):
         return "."
     return ("[]" if shape.kind is list else ".<name>") + _step(shape.item)

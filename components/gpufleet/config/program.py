@@ -37,7 +37,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except (ConfigError, pulumi.RunError) as error:
-        # A RunError that goes on from here would be shown twice: its lines, and that the program ended with code 1.
+        # A RunError that leaves this function would be shown twice: its lines, and that the program ended with code 1.
         pulumi.log.error(str(error))
         # The SDK was about to register the stack's outputs; Python warns that it never does.
         warnings.simplefilter("ignore", RuntimeWarning)

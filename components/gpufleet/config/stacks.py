@@ -10,7 +10,7 @@ CLOUDS = ("aws", "aws-batch", "azure", "onprem")
 class StackKind:
     """module, name: of the TypedDict of its configuration. provider: namespace of the keys that its provider reads.
 
-    provider_keys: keys that come from that namespace instead of ours.
+    provider_keys: keys that come from that namespace instead of gpufleet's.
     """
 
     module: str

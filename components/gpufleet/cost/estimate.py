@@ -103,7 +103,7 @@ class Estimate:
 
 
 def estimate(plan: Plan, usage: UsageAssumptions | None = None, today: date | None = None) -> Estimate:
-    """The cost of a plan, whoever wrote the program.
+    """The cost of a plan, of our components or of any other program.
 
     usage: assumptions, the defaults when None. today: for prices that are old and support that has ended.
     """

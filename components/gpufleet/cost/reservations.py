@@ -1,4 +1,4 @@
-"""Reservations that a plan creates itself: they have a line of their own, so their nodes are not counted twice."""
+"""Reservations that a plan creates itself: they have their own line, so their nodes are not counted twice."""
 
 import math
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class PlannedReservation:
 
 
 def planned_reservation(pool: PlannedPool, plan: Plan, types: Sequence[str]) -> PlannedReservation | None:
-    """The reservation that this very plan makes for a pool, which then has a line of its own.
+    """The reservation that this very plan makes for a pool, which then has its own line.
 
     On AWS a pool on a reservation never has more nodes than that holds. On Azure it may, and several pools may take
     from one group: its nodes are counted for the first of them only.

@@ -177,7 +177,7 @@ class ResourceCosts:
 
     def _where(self, resource: Resource) -> tuple[str, str | None]:
         if azure_type(resource.type):
-            # A share has no location of its own: it lies where its account does.
+            # A share has no location: it lies where its account does.
             place = self._azure.location(storage_account_of(self._azure, resource) or resource)
             if place == _EVERYWHERE:
                 # Such a price is one for all regions, and the catalog has it with each of them.

@@ -10,7 +10,7 @@ MIB = 2**20
 class DocumentError(UserError, ValueError):
     """A document that cannot be used; the text is one line. reason: its part between where it is and the fix.
 
-    A ValueError too, for readers that have a word of their own on what is not JSON.
+    A ValueError too, for readers that have their own message about what is not JSON.
     """
 
     def __init__(self, where: str, reason: str, fix: str = "", line: int | None = None) -> None:

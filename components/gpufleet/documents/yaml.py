@@ -91,7 +91,7 @@ def _documents(content: str | bytes, where: str, fix: str, most: int) -> Iterato
         # What is not YAML at all, beside what is and has a wrong value.
         kind = "" if isinstance(error, ComposerError | ConstructorError) else "is not YAML: "
         problem = " ".join(str(error.problem).split())
-        # The end of a text is a line of its own to libyaml.
+        # The end of a text is a separate line to libyaml.
         line = min(mark.line, text.rstrip("\n").count("\n")) + 1 if mark else None
         raise DocumentError(where, f"{kind}{problem}", fix, line) from error
     except yaml.YAMLError as error:

@@ -72,7 +72,7 @@ def query_clusters(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float 
 
 def query_job(api: KubernetesApi, namespace: str, name: str, seconds: float = ANSWER_SECONDS) -> GpuJob | None:
     """A running job, with what its GPUs do; None where it has no running pods with GPUs. Errors: UserError, also for
-    whoever may not list the pods of exporters."""
+    a user who may not list the pods of exporters."""
     end = monotonic() + seconds
     left: Callable[[], float] = lambda: max(0.1, end - monotonic())  # noqa: E731
     pods = listed_objects(api, f"/api/v1/namespaces/{namespace}/pods", left())

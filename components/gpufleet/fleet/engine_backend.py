@@ -33,7 +33,7 @@ def stacks_of_engine(engine: PulumiCli) -> list[StackState]:
 
 
 def stack_of_engine(engine: PulumiCli, full_name: str) -> StackState:
-    """One stack by its full_name name, as it is now. One that cannot be read is told by its fault."""
+    """One stack by its full_name name, as it is now. One that cannot be read has its fault instead."""
     return replace(_stack(engine, {"name": full_name}), full_name=full_name)
 
 

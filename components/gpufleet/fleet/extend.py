@@ -21,7 +21,7 @@ _DAYS = {"d": 1, "w": 7}
 
 
 def extended_expiry(wanted: str, now: date | timedelta | None, today: date) -> date | str:
-    """The end that `7d`, `2w` or `2027-01-31` means for an environment that ends on `now`; one past its end goes on
+    """The end that `7d`, `2w` or `2027-01-31` means for an environment that ends on `now`; one past its end continues
     from today. A lifetime becomes longer by a time, also by `36h`, and is written in hours.
 
     Errors: UserError for any other text, for an environment without expiry, for a date in the past or too far ahead.
@@ -86,7 +86,7 @@ def replace_expiry(text: str, day: date | str, where: str) -> str:
     except UserError:
         right = False
     if not right:
-        raise UserError(f"{where}: {KEY} is not on a line of its own; write it so: `  {KEY}: {day}`")
+        raise UserError(f"{where}: {KEY} is not on its own line; write `  {KEY}: {day}`")
     return changed
 
 

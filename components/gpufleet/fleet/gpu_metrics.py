@@ -30,7 +30,7 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 class GpuUse:
     """One GPU, or one instance of a divided one, now.
 
-    percent: utilization. pod and namespace: of whoever it is assigned to, empty where the exporter does not tell.
+    percent: utilization. pod and namespace: of the pod that it is assigned to, empty where the exporter does not tell.
     sm, tensor: as in `activity_of`; power: of its limit. None where the exporter does not tell.
     """
 

@@ -22,7 +22,7 @@ from gpufleet.rules.messages import one_line, plural
 class TaggedResource:
     """A resource that takes tags, or a Kubernetes object.
 
-    tags: its tags, or its labels of ours without their prefix.
+    tags: its tags, or our labels without their prefix.
     """
 
     name: str

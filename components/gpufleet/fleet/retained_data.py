@@ -11,7 +11,7 @@ from gpufleet.fleet.stack_state import stack_outputs
 from gpufleet.ownership import ERASE_OUTPUT
 from gpufleet.rules.messages import one_line
 
-# Of the components of ours that protect what they hold. Such a thing may be from an earlier life of its environment.
+# Of our components that protect what they hold. Such a thing may be from an earlier life of its environment.
 _DATA = ("aws:efs/", "aws:ecr/", "aws:s3/", "azure-native:storage", "azure-native:containerregistry")
 _WITH_DATA = ("azure-native:resources:ResourceGroup",)
 _DATA_OF_OTHERS = ("aws:fsx/", "aws:rds/", "azure-native:netapp", "azure-native:keyvault")

@@ -89,7 +89,7 @@ def or_fault(read: Callable[[], T], fault: Callable[[str], T]) -> T:
 
     The one place where any error is caught: a state is a file that anybody may have written, and one that is malformed
     in a way that nobody has thought of must not hide the others. The reason names the error and its place in our code,
-    so that a mistake of ours is seen as one.
+    so that our own mistake is seen as one.
     """
     try:
         return read()

@@ -1,6 +1,6 @@
 """A notebook as a job: an image with the notebook and what it imports, in which papermill runs it.
 
-What it imports is said by a file beside it, environment.yml or requirements.txt, as Binder takes them
+A file beside it lists what it imports, environment.yml or requirements.txt, as Binder takes them
 (repo2docker.readthedocs.io/en/stable/configuration/); the base image's own packages are there besides.
 """
 

@@ -1,7 +1,7 @@
 """The images that a team's jobs run by default: recorded in the team's namespace when they are built.
 
 A ConfigMap `images`: the repository's name, with `..` for each slash, to URL:TAG@DIGEST. A repository's name never
-holds two dots in a row, so that no two names fall together; and each has a key of its own, so that two people who push
+holds two dots in a row, so that no two names fall together; and each has its own key, so that two people who push
 to two repositories at once do not undo each other's. A second ConfigMap, `image-cuda`, has the CUDA version of those
 that bring one, as DIGEST VERSION under the same keys: release 0.1.0 refuses anything more in the first.
 """

@@ -98,7 +98,7 @@ def with_login(logins: Mapping[str, Any], host: str, entry: str) -> dict[str, An
 def user_logins(environment: Mapping[str, str]) -> dict[str, Any]:
     """What the builder would find by itself, in its order, in one piece.
 
-    Source: containers-auth.json(5). A file that is no JSON is the builder's to complain of: it is left out here.
+    Source: containers-auth.json(5). A file that is not JSON is for the builder to report: it is left out here.
     """
     merged: dict[str, Any] = {"auths": {}, "credHelpers": {}}
     for file in reversed(_files(environment)):

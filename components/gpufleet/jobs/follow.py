@@ -1,6 +1,6 @@
 """Follow a job until it has ended: the polling loop that AWS Batch, Azure Batch, Slurm and hosts share.
 
-Kubernetes has a loop of its own (kubernetes/follow.py): its log comes from a thread, by way of a queue.
+Kubernetes has its own loop (kubernetes/follow.py): its log comes from a thread, by way of a queue.
 """
 
 from abc import ABC, abstractmethod

@@ -1,6 +1,6 @@
 """ssh from the launcher of an MPI job to its workers: sshd without root and without set-up in the image.
 
-The MPI operator makes a key pair for each job and mounts it into every pod; everything else is said here, on the
+The MPI operator makes a key pair for each job and mounts it into every pod; everything else is here, on the
 command lines, so that an image needs no more than sshd, ssh and a user of the job's uid. The job's key is its workers'
 host key too: ssh accepts no other host.
 """
@@ -66,7 +66,7 @@ def ssh_with_key(key: str, known_hosts: str) -> str:
     """The arguments of ssh with the private key in the file ``key``, to hosts whose keys are in ``known_hosts``.
 
     The operator sets the same parameter in the environment, to ten attempts; the command line of mpirun wins over it,
-    so the attempts are said again. Hosts and their addresses are new with every job, so their keys have one name.
+    so the attempts are repeated here. Hosts and their addresses are new with every job, so their keys have one name.
     Sources: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (ompiEnvVars); man ssh_config
     (HostKeyAlias).
     """

@@ -35,7 +35,7 @@ class JobRequest(TypedDict):
     secrets: NotRequired[Mapping[str, str]]
     """Variables of every rank whose values are secrets: the name of each, as `gpufleet secrets put` stores it.
     Kubernetes: SECRET or SECRET/KEY in the team's namespace. AWS Batch: also an ARN. Azure Batch: in the environment's
-    key vault. Slurm, hosts: also the path of a file of yours with mode 600."""
+    key vault. Slurm, hosts: also the path of your own file with mode 600."""
     queue: NotRequired[str]
     """Default: the environment's."""
     retries: NotRequired[int]
@@ -62,8 +62,8 @@ class JobRequest(TypedDict):
     volume_claim: NotRequired[str]
     """Default: the environment's shared volume."""
     user: NotRequired[str]
-    """Kubernetes: the team's user under whose uid it runs. Default: whoever is logged in here, where the environment
-    has users; else uid 1000."""
+    """Kubernetes: the team's user under whose uid it runs. Default: the user who is logged in here, where the
+    environment has users; else uid 1000."""
 
     nodes: NotRequired[int]
     """Nodes of a multi-node job. Default: one; on AWS Batch of the definition of single jobs."""
@@ -132,9 +132,7 @@ _UNSUPPORTED_KEYS = {
         **dict.fromkeys(
             ("queue", "pool", "share"), "is for clusters with a scheduler; hosts are taken when they are free"
         ),
-        **dict.fromkeys(
-            ("gpu", "place", "prefer"), "is for Kubernetes; list hosts alike in an environment of their own"
-        ),
+        **dict.fromkeys(("gpu", "place", "prefer"), "is for Kubernetes; list hosts alike in a separate environment"),
         **dict.fromkeys(("vcpus", "memory_gib"), "is for AWS Batch and Slurm; a job on hosts has all of them"),
     },
 }

@@ -72,11 +72,11 @@ class Retrying:
         first = not self.backoff.waiting
         if not self.backoff.pause():
             raise UserError(
-                f"{error}; gave up after {format_duration(self.backoff.limit)}, the job is not touched; go on with "
+                f"{error}; gave up after {format_duration(self.backoff.limit)}, the job is not touched; continue with "
                 f"`{self.resume}`"
             ) from error
         if first:
             yield Event(EventKind.NOTE, f"{error}; trying again for {format_duration(self.backoff.limit)}")
 
     def _abandoned(self, error: UserError) -> UserError:
-        return UserError(f"{error}; {self.name} goes on, follow it again with `{self.resume}`")
+        return UserError(f"{error}; {self.name} continues, follow it again with `{self.resume}`")

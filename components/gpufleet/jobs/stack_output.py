@@ -80,7 +80,7 @@ class JobsOutput(TypedDict, total=False):
     budgets: JobBudgetsConfig
     """Budgets of users and projects."""
     azure_batch: AzureBatchOutput
-    """Azure Batch, where the stack has an account; it may run jobs beside a cluster, with pools of its own."""
+    """Azure Batch, where the stack has an account; it may run jobs beside a cluster, with its own pools."""
     slurm: SlurmOutput
     """A Slurm cluster that is there already."""
     hosts: HostsOutput

@@ -39,7 +39,7 @@ class AutoscalerConfig(TypedDict):
 
 
 class AutoscalerArgs(AutoscalerConfig):
-    """The same, and which cluster's pools grow and shrink. For EKS; AKS has an autoscaler of its own."""
+    """The same, and which cluster's pools grow and shrink. For EKS; AKS has its own autoscaler."""
 
     cluster_name: pulumi.Input[str]
     """The EKS cluster. Its autoscaling groups are found by the tags that EKS gives them."""

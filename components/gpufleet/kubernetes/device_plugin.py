@@ -59,7 +59,7 @@ def plan_device_plugin(args: DevicePluginArgs) -> dict[str, Any]:
     """The DaemonSet. `args` has passed the rules.
 
     Nodes without a GPU never get it: it selects the label that every node of a gpufleet pool carries. Nor do nodes
-    with a plugin of their own: beside Bottlerocket's, neither hands out GPUs (bottlerocket-os/bottlerocket#4309). It
+    with their own plugin: beside Bottlerocket's, neither hands out GPUs (bottlerocket-os/bottlerocket#4309). It
     needs the kubelet's directory of device plugins and nothing else: no privilege, no host network.
     Source: github.com/NVIDIA/k8s-device-plugin (deployments/static, README: FAIL_ON_INIT_ERROR).
     """

@@ -31,7 +31,7 @@ Source: kubernetes.io/docs/concepts/security/pod-security-standards.
 def plan_values(args: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the chart; `args` are NotebooksArgs that have passed the rules.
 
-    Nothing of it is cluster-wide: no scheduler and no image pullers of its own, which restricted namespaces and GPU
+    Nothing of it is cluster-wide: no own scheduler and no own image pullers, which restricted namespaces and GPU
     nodes would keep out, so that each team has a hub in its namespace.
     """
     values: dict[str, Any] = {

@@ -76,7 +76,7 @@ class MpiOperatorConfig(TypedDict):
     sha256: NotRequired[str]
     """Checksum of the manifest, 64 hexadecimal digits. Default: the known one; other versions need it."""
     image: NotRequired[str]
-    """Image of the operator instead of the manifest's, with a tag or digest, for a registry of your own."""
+    """Image of the operator instead of the manifest's, with a tag or digest, for your own registry."""
     implementations: NotRequired[Sequence[Implementation]]
     """MPI implementations that jobs use: OpenMPI, Intel, MPICH. Default [OpenMPI]."""
 

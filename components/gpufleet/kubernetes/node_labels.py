@@ -27,7 +27,7 @@ class NodeLabelsArgs(TypedDict):
     nodes: Sequence[str]
     """Names of the nodes, as `kubectl get nodes` prints them."""
     place: NotRequired[str]
-    """Place by which jobs select nodes: onprem, a name of your own, or cloud. Default onprem."""
+    """Place by which jobs select nodes: onprem, a name that you choose, or cloud. Default onprem."""
     zone: NotRequired[str]
     """Zone: all workers of a job run in one zone. Default: the place."""
     taints: NotRequired[Sequence[Taint]]

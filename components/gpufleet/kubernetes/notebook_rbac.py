@@ -12,7 +12,7 @@ from gpufleet.kubernetes.jupyterhub_values import SERVICE_ACCOUNT
 def plan_rights(args: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The service account of notebooks, its role and binding, by a short name each. `args` have passed the rules.
 
-    The role is what `gpufleet.jobs.submit` asks for, and no more: no secrets, no pods of its own, nothing outside of
+    The role is what `gpufleet.jobs.submit` asks for, and no more: no secrets, no own pods, nothing outside of
     the namespace. Of the namespace, the claim and the service account of jobs it may know that they are there.
     """
     namespace, name = args["namespace"], args.get("service_account", SERVICE_ACCOUNT)

@@ -89,7 +89,7 @@ class NotebooksConfig(TypedDict):
     tls: NotRequired[NotebookTls]
     """The certificate. Default, in dev only: none."""
     service: NotRequired[Service]
-    """How the hub is reached: LoadBalancer, ClusterIP (`kubectl port-forward`, or an ingress of your own) or NodePort.
+    """How the hub is reached: LoadBalancer, ClusterIP (`kubectl port-forward`, or your own ingress) or NodePort.
     Default LoadBalancer; with the dummy login ClusterIP."""
     service_annotations: NotRequired[Mapping[str, str]]
     """Annotations of that service, for instance of a load balancer inside of the VPC. Default: none."""

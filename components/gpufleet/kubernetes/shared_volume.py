@@ -31,7 +31,7 @@ learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how
 
 
 class SharedVolumeConfig(TypedDict):
-    """How files are mounted, and what becomes of them."""
+    """How files are mounted, and what happens to them."""
 
     claim: NotRequired[str]
     """Name of the claim, which jobs mount. Default shared."""
@@ -40,7 +40,7 @@ class SharedVolumeConfig(TypedDict):
     mount_options: NotRequired[Sequence[str]]
     """Mount options. Default for NFS 4.1: nfsvers=4.1, hard, and what EFS and Azure add to them."""
     reclaim: NotRequired[Reclaim]
-    """What becomes of the files when the claim is deleted: Retain or Delete. Default Retain."""
+    """What happens to the files when the claim is deleted: Retain or Delete. Default Retain."""
 
 
 class SharedVolumeArgs(SharedVolumeConfig):
@@ -144,7 +144,7 @@ def _joined(files: pulumi.Input[str], point: pulumi.Input[str]) -> pulumi.Input[
 class SharedVolume(Component):
     """A ReadWriteMany volume and its claim, for files that outlive the cluster.
 
-    Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
+    Every file keeps the uid of the job that wrote it, but on an EFS access point, which has its own user. The
     drivers of EFS and Azure have to be on the cluster; NFS needs none.
 
     A claim is not deleted as long as a pod mounts it, nor its volume before it. A change that replaces the volume

@@ -153,7 +153,7 @@ class Team(Component):
     """
 
     namespace: pulumi.Output[str]
-    """Name of the namespace, for whoever is in it: made after it, deleted before it."""
+    """Name of the namespace, for everything in it: made after it, deleted before it."""
     service_account: pulumi.Output[str]
     """Name of the service account of jobs."""
     pull_secret: pulumi.Output[str | None]

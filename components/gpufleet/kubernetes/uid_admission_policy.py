@@ -16,9 +16,10 @@ def plan_uid_admission_policy(args: Mapping[str, Any]) -> dict[str, dict[str, An
     args: TeamArgs that have passed the rules. Needs Kubernetes 1.30. Source:
     kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/.
 
-    Pods are validated at creation, whoever creates them: a person, the MPI operator, the hub. MPIJobs are validated
-    too, so that whoever submits one gets the error at once, not in its events. Updates are not validated, because a
-    running pod of a user who has left the team must still be deletable; ephemeral containers, added by an update, are.
+    Pods are validated at creation, no matter who creates them: a person, the MPI operator, the hub. MPIJobs are
+    validated too, so that anyone who submits one gets the error at once, not in its events. Updates are not validated,
+    because a running pod of a user who has left the team must still be deletable; ephemeral containers, added by an
+    update, are.
 
     Pods without the files may run under any id: JupyterHub's own, a database, a probe of the network. A volume of a
     CSI driver inside of a pod counts as the files, because some drivers mount any share that a pod names.

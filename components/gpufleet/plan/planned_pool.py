@@ -1,4 +1,4 @@
-"""A pool of nodes in a plan, described by the arguments of `gpufleet.pools.eks_pool`, whoever wrote the program.
+"""A pool of nodes in the plan of any program, described by the arguments of `gpufleet.pools.eks_pool`.
 
 A managed node group, a compute environment, an agent pool, a Batch pool or a single machine: each is a number of
 nodes of some types, in some zones, with some purchase option. Rules, prices and quotas use only that.

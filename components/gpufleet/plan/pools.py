@@ -1,4 +1,4 @@
-"""The pools of nodes in a plan, as arguments of `gpufleet.pools.eks_pool`, whoever wrote the program."""
+"""The pools of nodes in a plan, as arguments of `gpufleet.pools.eks_pool`, from any program."""
 
 from collections.abc import Mapping
 from typing import cast

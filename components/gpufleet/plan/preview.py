@@ -75,7 +75,7 @@ def config_of(preview: object) -> Mapping[str, object]:
 
 
 def setting(config: Mapping[str, object], key: str) -> object:
-    """A key of ours in a stack's configuration, as a preview has it."""
+    """A gpufleet key in a stack's configuration, as a preview has it."""
     value = config.get(f"gpufleet:{key}")
     try:
         return parse_json(value, key) if isinstance(value, str) else value

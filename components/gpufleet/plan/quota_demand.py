@@ -97,7 +97,7 @@ def quota_demand_of(pools: Iterable[DemandingPool]) -> list[QuotaDemand]:
 
 
 def name_of(pool: PlannedPool, plan: Plan | None) -> str:
-    """What users call a pool: the name of the component of ours that it is in, or its own."""
+    """What users call a pool: the name of our component that it is in, or its own."""
     parent = plan.by_urn.get(pool.resource.parent) if plan else None
     return parent.name if parent is not None and parent.type.startswith("gpufleet") else pool.resource.name
 

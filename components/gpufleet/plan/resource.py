@@ -22,7 +22,7 @@ UNKNOWN: Final[Literal[Unknown.UNKNOWN]] = Unknown.UNKNOWN
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource as the engine is about to make it, whoever wrote the program.
+    """One resource as the engine is about to make it, from our components or from any other program.
 
     inputs: plain values under the provider's own names (camelCase), `UNKNOWN` where a value is not known yet.
     depends: property -> URNs of the resources that its value was made from. parent: URN, "" for none.

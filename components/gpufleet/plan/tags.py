@@ -1,4 +1,4 @@
-"""The tags of a resource, whoever made it: its own, and those that its provider adds."""
+"""The tags of a resource in any program: its own, and those that its provider adds."""
 
 from collections.abc import Collection, Mapping
 

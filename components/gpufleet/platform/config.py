@@ -80,8 +80,8 @@ class PlatformConfig(TypedDict):
     volume: NotRequired[SharedVolumeConfig]
     """The shared files as a volume of the team's namespace, which jobs mount at /mnt."""
     notebooks: NotRequired[TeamNotebooksConfig]
-    """JupyterHub for each team: see docs/notebooks.md. Where there are several teams, each has a hub of its own at
+    """JupyterHub for each team: see docs/notebooks.md. Where there are several teams, each has its own hub at
     <team>.<host>. Default: none."""
     queue: NotRequired[PoolQueueConfig]
-    """Kueue: jobs wait until all of their workers fit, and go on to the next pool where the first is full. Each pool
+    """Kueue: jobs wait until all of their workers fit, and continue to the next pool where the first is full. Each pool
     lies in one zone then, with GPUs of one model. Default: none."""

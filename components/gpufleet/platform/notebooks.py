@@ -63,7 +63,7 @@ def hub_place(notebooks: TeamNotebooksConfig, places: Collection[str], cloud: st
 def hub_nodes(place: str | None, pools: Mapping[str, PlatformPool], region: str) -> HubNodes:
     """The nodes of a hub at a place, None: any. On own servers it tolerates their taints: there may be no other node.
 
-    A node of the cloud without a pool has no label of ours; nodes that joined EKS have no region.
+    A node of the cloud without a pool has none of our labels; nodes that joined EKS have no region.
     """
     if place == CLOUD:
         return {"node_selector": {REGION_LABEL: region}}
@@ -78,7 +78,7 @@ def hub_nodes(place: str | None, pools: Mapping[str, PlatformPool], region: str)
 def hub_config(
     notebooks: TeamNotebooksConfig, namespace: str, *, several: bool, storage_class: str | None = None
 ) -> NotebooksConfig:
-    """A team's hub; where there are several teams, at an address of its own. storage_class: the cluster's."""
+    """A team's hub; where there are several teams, at its own address. storage_class: the cluster's."""
     own = pick(NotebooksConfig, notebooks)
     if several and "host" in own:
         own["host"] = f"{namespace}.{own['host']}"

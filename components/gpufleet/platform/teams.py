@@ -1,4 +1,4 @@
-"""The teams of a cluster: one under `team`, or several under `teams`, each in a namespace of its own."""
+"""The teams of a cluster: one under `team`, or several under `teams`, each in its own namespace."""
 
 from collections.abc import Mapping
 from typing import TypedDict

@@ -131,7 +131,7 @@ class TrainingPlatform(Component, package="kubernetes"):
             efa = pick(EfaPluginArgs, {**args.get("efa_plugin", {}), **nodes, **region})
             EfaPlugin(f"{name}-efa-plugin", **efa, opts=self.child())
         if "gpu-operator" in software:
-            # Its labels go on pods of drivers.
+            # Its labels are set on pods of drivers.
             of_pods = {"gpufleet.dev/environment": args["environment"]}
             operator = args.get("gpu_operator", {})
             GpuOperator(f"{name}-gpu-operator", **operator, tolerations=taints, labels=of_pods, opts=self.child())

@@ -1,4 +1,4 @@
-"""The configuration of policies: its file, and each policy's, read value by value; all faults are told at once."""
+"""The configuration of policies: its file, and each policy's, read value by value; all faults are reported at once."""
 
 import math
 from collections.abc import Mapping, Sequence

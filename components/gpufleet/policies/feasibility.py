@@ -1,6 +1,6 @@
 """The policy pack `gpufleet-zones`: checks that planned resources are available, and will work, in their zones.
 
-It checks the resources themselves, whoever wrote the program, with the rules of our components.
+It checks the resources themselves, in any program, with the rules of our components.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
     "zone_names": {
         "type": "object",
         "description": "Zone id to this account's name for it, such as use1-az1: us-east-1a. Without it, zones that a "
-        "program calls by name are told apart, but not looked up in the catalog.",
+        "program calls by name are distinguished, but not looked up in the catalog.",
         "additionalProperties": {"type": "string"},
     },
     "quotas": {

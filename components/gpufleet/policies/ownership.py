@@ -28,7 +28,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
 }
 """JSON schema of each key that `validate_ownership` reads."""
 
-# What is billed and takes no tags of its own; and access entries, whose servers are billed, not they themselves.
+# What is billed and takes no tags; and access entries, whose servers are billed, not they themselves.
 _WITHOUT_TAGS = frozenset(
     {"aws:efs/backupPolicy:BackupPolicy", "aws:eks/accessEntry:AccessEntry", "azure-native:storage:FileShare"}
 )

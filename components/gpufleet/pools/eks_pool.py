@@ -40,10 +40,10 @@ class EksPool(Ec2Pool):
     reservation_id: NotRequired[str]
     """Id of the reservation (cr-...), with capacity reservation or capacity-block."""
     image: NotRequired[str]
-    """al2023, bottlerocket, or the id of an image of your own (ami-...). Default al2023."""
+    """al2023, bottlerocket, or the id of your own image (ami-...). Default al2023."""
     version: NotRequired[str]
     """Kubernetes version of the nodes, for instance "1.35": at most three minor versions older than the cluster's, and
-    none with an image of your own, which has its own. A newer one replaces the nodes, a third at a time. Default: the
+    none with your own image, which has its own. A newer one replaces the nodes, a third at a time. Default: the
     cluster's, so that the nodes follow it."""
     cuda: NotRequired[str]
     """CUDA version that the jobs' image is built for, for instance "12.8": validated against the driver in ``image``

@@ -1,4 +1,4 @@
-"""Pools of a stack that stand already: their nodes are among what the account says is in use."""
+"""Existing pools of a stack: their nodes are among what the account says is in use."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -19,7 +19,7 @@ def without_own_nodes(
 ) -> QuotaLimit:
     """The limit, with what is in use beside the stack's own nodes.
 
-    existing: names of pools that stand, and whose nodes the account does not tell from others'. Where the sum would be
+    existing: names of existing pools, whose nodes the account does not tell from others'. Where the sum would be
     too much because of them, what others use is not known.
     """
     own = [share.pool for share in need.shares if share.pool in existing]

@@ -1,4 +1,4 @@
-"""Questions to an account, and what becomes of those that it does not answer."""
+"""Questions to an account, and what happens to those that it does not answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -68,7 +68,7 @@ class PreflightReport:
     def _idle(self) -> list[Suppression]:
         used = {each.suppression for each in self.findings}
         asked = {each.finding.rule for each in self.findings}
-        # Other entry points have rules of their own: only for rules checked here is it known that nothing is covered.
+        # Other entry points have their own rules: only for rules checked here is it known that nothing is covered.
         return [each for each in self.suppressions if each.rule in asked and each not in used]
 
     def _sum(self) -> str:

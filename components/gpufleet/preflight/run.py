@@ -60,7 +60,7 @@ def _pools(plan: Plan, configuration: PreflightConfiguration, accounts: Accounts
     regions = {pool.region for pool in pools if pool.cloud == "aws" and pool.gpu is not False and pool.region}
     names: dict[str, str] = {}
     for region in sorted(regions):
-        # Why it does not answer, if so, is said when the account is asked what it offers.
+        # Another check, of what the account offers, reports why it does not answer.
         names |= QueryRunner().ask(accounts.aws(region).zone_names).value or {}
     return planned_pools(plan, names) if names else pools
 

@@ -83,7 +83,7 @@ class Package(ComponentProvider):
 
 
 def _explained(*lines: str) -> InputPropertiesError:
-    """Each fault on a line of its own.
+    """Each fault on its own line.
 
     Without property paths: the engine would print the argument's value with each, as Go prints it, secret or not.
     """

@@ -16,7 +16,7 @@ REGION = "any zone"
 
 @dataclass(frozen=True, slots=True)
 class DiagramBox:
-    """title: a name. lines: what is said below it. operation: what happens to it, `same` for nothing. group: its
+    """title: a name. lines: the text below it. operation: what happens to it, `same` for nothing. group: its
     placement group, if any."""
 
     key: str

@@ -16,7 +16,7 @@ def read_preview(file: Path) -> Preview:
         with file.open("rb") as stream:
             first = stream.readline()
             stream.seek(0)
-            # A line of the event log is an object of its own; the plain JSON begins with a line `{`.
+            # A line of the event log is a separate object; the plain JSON begins with a line `{`.
             if first.startswith(b'{"sequence"'):
                 return read_event_log(stream, str(file))
             if not first.strip():

@@ -13,7 +13,7 @@ UNKNOWN = "(known after deployment)"
 MASK = "[hidden]"
 
 _SECRET_TYPES = {"kubernetes:core/v1:Secret": ("data", "stringData")}
-"""Types of which some properties are secret, whoever wrote the program."""
+"""Types of which some properties are secret in any program."""
 
 
 class Redaction:

@@ -22,8 +22,8 @@ def ceiling_stack(*, usd: float, complete: bool, limit: float, pool: str, fits: 
         return failed("ceiling", _said(usd, complete), problem, f"{smaller}, {raised}")
     if complete:
         return passed()
-    problem = f"what is not known may lift it above the limit of {_usd(limit)} a month"
-    return unverified("ceiling", _said(usd, complete), problem, "see `gpufleet cost` for what is not known")
+    problem = f"unknown costs may raise it above the limit of {_usd(limit)} a month"
+    return unverified("ceiling", _said(usd, complete), problem, "see `gpufleet cost` for the unknown costs")
 
 
 @rule("any-cost-ceiling-pool", Severity.ERROR)
@@ -33,7 +33,7 @@ def ceiling_pool(*, most: int, usd: float, complete: bool, limit: float, fits: i
     usd: for instances, disks and addresses, a lower bound unless `complete`. fits: the largest max within
     the limit.
 
-    Source: a forgotten cluster's bill (skypilot-org/skypilot#3953); autoscaling goes up to max whoever asks.
+    Source: a forgotten cluster's bill (skypilot-org/skypilot#3953); autoscaling goes up to max for any pod.
     """
     cost = f"costs up to {_said(usd, complete)}"
     if usd > limit:
@@ -42,8 +42,8 @@ def ceiling_pool(*, most: int, usd: float, complete: bool, limit: float, fits: i
         return failed("max", most, problem, f"{smaller}, or raise pool_usd_month in the policy's configuration")
     if complete:
         return passed()
-    problem = f"{cost}, and what is not known may lift it above the limit of {_usd(limit)} for one pool"
-    return unverified("max", most, problem, "see `gpufleet cost` for what is not known")
+    problem = f"{cost}, and unknown costs may raise it above the limit of {_usd(limit)} for one pool"
+    return unverified("max", most, problem, "see `gpufleet cost` for the unknown costs")
 
 
 @rule("any-cost-price-known", Severity.ERROR)

@@ -63,7 +63,7 @@ def kubelet_allows(*, key: str) -> Outcome:
     if not reserved or own or key in _ALLOWED:
         return passed()
     problem = "nodes with it never join: the kubelet may not give itself this label"
-    return failed("labels", key, problem, "use a domain of your own, such as example.com/role, or node.kubernetes.io")
+    return failed("labels", key, problem, "use your own domain, such as example.com/role, or node.kubernetes.io")
 
 
 @lru_cache(maxsize=1024)

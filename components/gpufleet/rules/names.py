@@ -27,5 +27,5 @@ def name_length(*, kind: str, logical: str, longest: int, environment: str) -> O
 
 
 def validate_automatic_name(kind: str, logical: str, longest: int, environment: str) -> list[Finding]:
-    """Every finding on the logical name of a resource without a name of its own: see `name_length`."""
+    """Every finding on the logical name of a resource without its own name: see `name_length`."""
     return [name_length(kind=kind, logical=logical, longest=longest, environment=environment)]

@@ -1,6 +1,6 @@
 """What a rule is, what it returns, and how rules are found.
 
-A rule is one function with keyword-only plain arguments: no Pulumi, no SDK, no look-up of its own. Its docstring holds
+A rule is one function with keyword-only plain arguments: no Pulumi, no SDK, no own look-up. Its docstring holds
 one sentence that states the rule, then a line `Source: ...` that says where the rule comes from.
 """
 

@@ -17,7 +17,7 @@ class SuppressionArgs(TypedDict):
     rule: str
     """Name of the rule, as it stands in brackets behind its message."""
     reason: str
-    """Why, for whoever reads the report."""
+    """Why, for readers of the report."""
     expires: str
     """Day (2027-01-31) up to which it holds. Afterwards the rule applies again, and this entry is an error."""
     resource: NotRequired[str]

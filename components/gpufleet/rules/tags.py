@@ -60,7 +60,7 @@ def tag_number(*, number: int) -> Outcome:
 def tag_expiry(*, value: str, today: str) -> Outcome:
     """The tag expires-at is a date or a lifetime such as 150h, of at most five years, or never.
 
-    today: as 2027-01-31. What goes on for longer has no end: 9999-12-31 is a `never` in disguise.
+    today: as 2027-01-31. What continues for longer has no end: 9999-12-31 is a `never` in disguise.
 
     Source: ISO 8601 calendar date; every stack of this project carries the tag. Five years are our choice: no cloud
     sells capacity for longer (https://learn.microsoft.com/dotnet/api/azure.resourcemanager.reservations.models.reservationterm:
@@ -85,7 +85,7 @@ def not_expired(*, value: str, today: str) -> Outcome:
     """
     if not is_day(value) or value >= today:
         return passed()
-    fix = "bring the environment down, or give a later day to whoever still needs it"
+    fix = "bring the environment down, or set a later day if somebody still needs it"
     return failed("tags.expires-at", value, "has passed", fix)
 
 

@@ -88,7 +88,8 @@ def _start(pod: Object) -> datetime | None:
 
 
 def _end(pod: Object, start: datetime) -> tuple[datetime | None, bool]:
-    """When an ended pod's last container had; and whether that is told, not guessed from its conditions."""
+    """When an ended pod's last container had; and whether its status holds that, or it is guessed from its
+    conditions."""
     status = pod.get("status") or {}
     if status.get("phase") not in _ENDED:
         return None, True

@@ -71,7 +71,9 @@ def lock_ledger(file: Path) -> Iterator[None]:
     try:
         lock = file.with_name(f".{file.name}.lock").open("w")
     except OSError as error:
-        raise UserError(f"{file}: cannot be locked: {error.strerror}; give a file in a directory of yours") from error
+        raise UserError(
+            f"{file}: cannot be locked: {error.strerror}; give a file in a directory that you own"
+        ) from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

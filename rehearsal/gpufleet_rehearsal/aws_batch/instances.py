@@ -2,7 +2,7 @@
 
 An instance goes as soon as nothing runs on it. Sources: docs.aws.amazon.com/batch/latest/userguide/
 job_stuck_in_runnable_capacity.html (the reason and its words), job_stuck_in_runnable_time_limit_actions.html (the other
-reasons; their words are assumed), multi-node-parallel-jobs.html (a node of its own for each container, never on Spot).
+reasons; their words are assumed), multi-node-parallel-jobs.html (a separate node for each container, never on Spot).
 Not played: shares, Fargate, `optimal`, types that the catalog does not have, evictions, quotas of Spot.
 """
 

@@ -40,7 +40,7 @@ _ENDED = ("SUCCEEDED", "FAILED")
 _MOST_LISTED = 100
 _MOST_CHILDREN = 10_000
 _OF_AN_ATTEMPT = ("exitCode", "logStreamName", "containerInstanceArn")
-"""What each attempt's container has of its own."""
+"""What each attempt's container has for itself."""
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,127}")
 
 
@@ -49,8 +49,8 @@ class PlayedAwsBatch:
     """queues, environments: by ARN, as Batch describes them. declared: job definitions of the simulated cloud.
 
     arn: the beginning of ARNs, arn:aws:batch:REGION:ACCOUNT. at: simulated seconds that it is played until. jobs: by
-    id, with children and nodes. due: when a job goes on. begun: when its containers began. streams: of logs, each event
-    with ms since 1970, by GROUP and stream. put: writes an object to a bucket.
+    id, with children and nodes. due: when a job continues. begun: when its containers began. streams: of logs, each
+    event with ms since 1970, by GROUP and stream. put: writes an object to a bucket.
     """
 
     arn: str
@@ -108,7 +108,7 @@ class PlayedAwsBatch:
         return {}
 
     def cancel_job(self, jobId: str, reason: str) -> Data:
-        """CancelJob: what has begun to start goes on."""
+        """CancelJob: what has begun to start continues."""
         for job in self._parts(jobId):
             if job["status"] not in ("STARTING", "RUNNING"):
                 self._terminate(job, reason)

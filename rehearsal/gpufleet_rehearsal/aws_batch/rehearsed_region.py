@@ -1,7 +1,7 @@
 """What a simulated AWS has in a region, as the services that jobs use tell it.
 
-Jobs, instances and logs are kept in the rehearsal's file, and go on between two requests by as much time as has passed
-in the rehearsal: nothing needs to run in the meantime.
+Jobs, instances and logs are kept in the rehearsal's file, and continue between two requests by as much time as has
+passed in the rehearsal: nothing needs to run in the meantime.
 """
 
 import json

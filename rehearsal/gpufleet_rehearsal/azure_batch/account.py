@@ -81,7 +81,7 @@ class BatchAccount:
         return made
 
     def starts(self, job: str, node: str = "node-0") -> None:
-        """A try of a job's task begins on a node: its files are made anew."""
+        """A try of a job's task begins on a node: its files are made again."""
         task = self.tasks[job]
         pool = self.jobs[job]["poolInfo"]["poolId"]
         task["state"] = "running"

@@ -132,7 +132,7 @@ class _Evaluation:
         if name == DEALLOCATION:
             word = self._next()[1]
             if word not in OPTIONS:
-                raise FormulaError(f"{DEALLOCATION} is none of {OPTIONS}: {word!r}")
+                raise FormulaError(f"{DEALLOCATION} is not one of {OPTIONS}: {word!r}")
             self.result = Result(self.result.targets, word)
             return
         if name in (*SAMPLED, *CURRENT):
@@ -146,7 +146,7 @@ class _Evaluation:
                 raise FormulaError(f"{name} = {number}")
             self.numbers[name] = self.result.targets[name] = int(number)
         elif isinstance(value, Metric):
-            raise FormulaError(f"{name} = {value.name}: a metric is no value")
+            raise FormulaError(f"{name} = {value.name}: a metric is not a value")
         else:
             self.variables[name] = value
 
@@ -190,10 +190,10 @@ class _Evaluation:
             self._expect(")")
             return value
         if kind != "name":
-            raise FormulaError(f"{text!r} is no value")
+            raise FormulaError(f"{text!r} is not a value")
         if self._accept("("):
             if text not in FUNCTIONS:
-                raise FormulaError(f"{text}() is no function")
+                raise FormulaError(f"{text}() is not a function")
             return self._called(FUNCTIONS[text], self._arguments())
         if text in SECONDS:
             return Interval(SECONDS[text])
@@ -217,7 +217,7 @@ class _Evaluation:
             return self._called(self._get_percent, [metric, *arguments])
         if name == "Count" and not arguments:
             return float(len(self.samples.between(metric.name, math.inf, 0)))
-        raise FormulaError(f"{metric.name}.{name}() is no method")
+        raise FormulaError(f"{metric.name}.{name}() is not a method")
 
     def _called(self, function: Callable[..., Value], arguments: list[Value]) -> Value:
         return function(*arguments) if self.live else 0.0

@@ -1,7 +1,7 @@
 """Values of Azure Batch's formulas, and what the documentation's tables of operations and functions do with them.
 
 https://learn.microsoft.com/azure/batch/batch-automatic-scaling: types, operations, functions. What is in no table is an
-error, and so are division by zero and functions of an empty vector, of which nothing is said.
+error, and so are division by zero and functions of an empty vector, which it does not mention.
 """
 
 import math

@@ -22,7 +22,7 @@ from gpufleet_rehearsal.played_jobs import EXIT_CODE, RUN_SECONDS, exit_code, lo
 NODE_SECONDS = 480.0
 """From a resize to nodes that take tasks: 7 to 10 minutes for the first node of a pool; assumed for all."""
 EVALUATION_SECONDS = 300.0
-"""Between two evaluations of a formula, the shortest that Batch allows, as every pool of ours has it."""
+"""Between two evaluations of a formula, the shortest that Batch allows, as each of our pools has it."""
 MOST_STEPS = 480
 """Periods that are played one by one, four hours; after them nothing is going on any more, and time is skipped."""
 KEPT_SAMPLES = 400

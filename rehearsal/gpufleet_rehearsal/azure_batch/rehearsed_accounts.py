@@ -1,7 +1,7 @@
 """The Batch accounts of a simulated cloud: their pools as Azure Resource Manager has them, and what is done in them.
 
-What an account holds besides (jobs, tasks, nodes) is kept in the rehearsal's file, and goes on between two requests by
-as much time as has passed in the rehearsal: nothing needs to run in the meantime.
+What an account holds besides (jobs, tasks, nodes) is kept in the rehearsal's file, and continues between two requests
+by as much time as has passed in the rehearsal: nothing needs to run in the meantime.
 """
 
 import json

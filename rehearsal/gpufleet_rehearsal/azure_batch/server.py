@@ -2,8 +2,8 @@
 
 Requests and answers have the shapes of the SDK's models. Paths, queries, headers and properties that Batch does not
 know are refused with its error's shape, never passed over. Sources: learn.microsoft.com/rest/api/batchservice; the SDK,
-for ranges of files (ocp-range, answered with 200). Not played: tokens. Clients send none to this machine, and one that
-does is told so.
+for ranges of files (ocp-range, answered with 200). Not played: tokens. Clients send none to this machine, and a request
+with one is refused.
 """
 
 import json

@@ -28,7 +28,7 @@ def faults(model: str, value: Any, sent: bool = True) -> list[tuple[str, str, st
 
 def _of_model(cls: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
     if not isinstance(value, dict):
-        yield "InvalidPropertyValue", at, "is no object"
+        yield "InvalidPropertyValue", at, "is not an object"
         return
     cls({})  # The SDK reads its own declarations when the first one is made.
     hints = typing.get_type_hints(cls, vars(_models) | {"_models": models})

@@ -151,8 +151,8 @@ def create_rejection(
 
 
 def cascade_of(cloud: CloudView, row: TypeRow, target: SimulatedResource) -> list[SimulatedResource]:
-    """What a deletion of `target` takes along, where ids are a tree: what lies in it. What is only set anew (a put, the
-    properties of a service) always is there; its deletion takes nothing from what lies below its id."""
+    """What a deletion of `target` takes along, where ids are a tree: what lies in it. What is only set again (a put,
+    the properties of a service) always is there; its deletion takes nothing from what lies below its id."""
     return cloud.store.below(target.id) if cloud.table.row.ids == "tree" and not row.idempotent else []
 
 

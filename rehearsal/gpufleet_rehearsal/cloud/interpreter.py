@@ -184,7 +184,7 @@ class Cloud:
         return await self._logged("create", type_, urn, "", self._create(type_, urn, inputs))
 
     async def update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> SimulatedResource:
-        """Change a resource to these inputs. One that had failed is made anew under its id. Errors as in `create`."""
+        """Change a resource to these inputs. One that had failed is made again under its id. Errors as in `create`."""
         return await self._logged("update", type_, urn, id_, self._update(type_, id_, urn, inputs))
 
     async def delete(self, type_: str, id_: str, urn: str) -> None:
@@ -248,7 +248,7 @@ class Cloud:
             await self.clock.until(resource.ready_at)
             failing = await self._failing(operation, Scope(resource, self.view), resource.created_at)
         except Interrupted:
-            reason = "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it"
+            reason = "interrupted while the cloud was at work on it; the next `pulumi up` continues with it"
             raise ProvisioningFailed(resource, [reason]) from None
         if failing is None:
             return resource
@@ -286,24 +286,24 @@ class Cloud:
         if resource is None:
             raise CloudError("NotFound", f"{type_} {id_!r} does not exist; run `pulumi refresh`")
         await self.clock.until(resource.ready_at)
-        anew = resource.status == "failed"
+        recreated = resource.status == "failed"
 
         def attempt() -> tuple[PlannedResource, Scope] | Rejection:
             made = plan_resource(
-                self.view, row, type_, urn, name, inputs, id_=id_, version=resource.version + (0 if anew else 1)
+                self.view, row, type_, urn, name, inputs, id_=id_, version=resource.version + (0 if recreated else 1)
             )
-            view = made.request.view if anew else view_of(made.request.view, resource)
+            view = made.request.view if recreated else view_of(made.request.view, resource)
             here = ResourceRequest(type_, id_, name, view, made.request.version)
-            scope = Scope(here, self.view, old=None if anew else resource.view)
-            return create_rejection(self.view, row, "create" if anew else "update", scope, own=resource) or (
+            scope = Scope(here, self.view, old=None if recreated else resource.view)
+            return create_rejection(self.view, row, "create" if recreated else "update", scope, own=resource) or (
                 made,
                 scope,
             )
 
         made, scope = await self._until_granted(attempt)
-        took = operation_seconds(row.latency, "create" if anew else "update", scope) * self.faults.slowness(type_)
+        took = operation_seconds(row.latency, "create" if recreated else "update", scope) * self.faults.slowness(type_)
         ends = self.clock.ends(took)
-        if anew:
+        if recreated:
             fresh = self.store.change(
                 resource, inputs=made.inputs, outputs=made.outputs, status="available", reasons=[],
                 created_at=self.clock.now(), ready_at=ends,

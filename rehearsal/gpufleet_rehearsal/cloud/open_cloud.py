@@ -85,7 +85,7 @@ def default_tags(config: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def timeline(store: Store, settings: RehearsalSettings) -> Clock:
-    """The rehearsal's clock. Processes of one latency scale share its anchor; a new scale goes on from now."""
+    """The rehearsal's clock. Processes of one latency scale share its anchor; a new scale continues from now."""
     with store.transaction():
         wall = time.time()
         known = store.fact("timeline")

@@ -38,7 +38,7 @@ class SeedError(UserError):
 
 
 class SeedResource(BaseModel):
-    """A resource of the account that no stack of ours manages."""
+    """A resource of the account that none of our stacks manages."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -105,7 +105,7 @@ def seed_account(cloud: Cloud, file: Path) -> None:
         raise SeedError(f"{file}: {place or 'the file'}: {reason}") from error
     quotas, limits = _quotas(contents.quotas, file), _limits(contents.resource_quotas, cloud, file)
     with cloud.store.transaction():
-        # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.
+        # Unlike resources, quotas are what the file says now: raising one is how a rehearsal continues.
         cloud.store.remember(QUOTAS, json.dumps(quotas))
         cloud.store.remember(LIMITS, json.dumps(limits))
         cloud.store.remember(RESTRICTED, json.dumps(contents.restricted_zones))

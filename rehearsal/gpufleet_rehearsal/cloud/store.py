@@ -99,7 +99,7 @@ class Store:
             elif "locked" in text:
                 advice = f"another command has been at work on it for {BUSY_SECONDS:g} s; wait for it or end it"
             elif "not a database" in text or "malformed" in text:
-                advice = f"the file is damaged; remove {self.path.parent} to begin the rehearsal anew"
+                advice = f"the file is damaged; remove {self.path.parent} to begin the rehearsal again"
             else:
                 advice = "check that the directory exists and is writable"
             raise StoreError(f"{self.path}: {text}; {advice}") from error

@@ -28,7 +28,7 @@ class CallRow(BaseModel):
     """AWS: `service:Operation`, or `service:Operation.Member.Member` to start inside its input. Azure:
     `package[.version]:Operations.method`, see azure_models. The first that fits a property wins."""
     rename: dict[str, str] = Field(default_factory=dict)
-    """property path -> member, seen from its parent's structure (`a.b` goes on inside; lists are entered)."""
+    """property path -> member, seen from its parent's structure (`a.b` continues inside; lists are entered)."""
     local: dict[str, str] = Field(default_factory=dict)
     """property path -> why no member takes it; holds for what is below the path as well."""
     documents: list[str] = Field(default_factory=list)

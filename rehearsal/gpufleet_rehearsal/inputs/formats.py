@@ -99,7 +99,7 @@ def _trust(value: object) -> str | None:
 
 
 def _lifecycle(value: object) -> str | None:
-    """ECR's lifecycle policy: rules, each with a priority of its own, a selection and an action."""
+    """ECR's lifecycle policy: rules, each with its own priority, a selection and an action."""
     if isinstance(value, Mapping) or (wrong := _json(value)):
         return None if isinstance(value, Mapping) else wrong
     rules = json.loads(as_text(value)).get("rules")

@@ -40,12 +40,12 @@ class Problem(NamedTuple):
     path: str
     """of the property, as in `taints[0].effect`; for a missing one its own path"""
     reason: str
-    """a whole line that begins with the path and the value; hand it to the engine without a property of its own"""
+    """a whole line that begins with the path and the value; hand it to the engine without naming a property"""
 
 
 def problems(type_token: str, inputs: Mapping[str, object]) -> list[Problem]:
-    """Everything that would be rejected, in the order of the inputs; never raises. A type without a schema is a
-    problem of its own."""
+    """Everything that would be rejected, in the order of the inputs; never raises. A type without a schema is
+    itself a problem."""
     whole = _schema(type_token.partition(":")[0])
     schema = whole["types"].get(type_token)
     if schema is None:

@@ -95,12 +95,13 @@ class ApiServer:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise ApiUnreachable(
                 f"the Kubernetes API server {self.access.server} cannot be reached ({_why(error)}); see that the "
-                "control plane runs (`make cluster-up`, or `gpufleet rehearse` anew), then run the command again"
+                "control plane runs (`make cluster-up`, or `gpufleet rehearse` again), then run the command again"
             ) from error
         return _answer(response.status, response.data)
 
     def place(self, api_version: str, kind: str) -> ApiPath:
-        """Where a kind is found; what is not known is asked for anew. Errors: UnknownKind, ApiUnreachable, ApiError."""
+        """Where a kind is found; what is not known is asked for again. Errors: UnknownKind, ApiUnreachable,
+        ApiError."""
         known = self._places.get(api_version, {})
         if kind not in known:
             known = self._discover(api_version)

@@ -178,7 +178,7 @@ class SimulatedCluster:
         except UnknownKind:
             pass
         except ApiUnreachable as error:
-            # A preview goes on without it.
+            # A preview continues without it.
             self._objects, self._silent = None, str(error)
         except ApiError as error:
             # 404: the namespace is made by the same program. 403: not allowed to ask.

@@ -73,7 +73,7 @@ def configuration_problems(config: Mapping[str, Json]) -> Iterator[tuple[str, st
 
 
 def leads_elsewhere(olds: Mapping[str, Json], news: Mapping[str, Json]) -> bool:
-    """Whether another cluster is meant, so that all that lies on the old one has to be made anew."""
+    """Whether another cluster is meant, so that all that lies on the old one has to be made again."""
     try:
         before, after = read_configuration(olds).access, read_configuration(news).access
     except UnusableKubeconfig:

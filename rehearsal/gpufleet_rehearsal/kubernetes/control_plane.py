@@ -191,7 +191,7 @@ class RehearsalControlPlane:
 
     def _plane(self) -> ControlPlane | None:
         if not load_settings(self._directory / "rehearsal.json").control_plane:
-            self.why_not = "the rehearsal is told to have no control plane"
+            self.why_not = "the rehearsal runs with --no-control-plane"
             return None
         if not (REPOSITORY / "tools" / "kubernetes" / "control_plane.py").exists():
             self.why_not = "no control plane (it comes with gpufleet's repository, not with the package)"

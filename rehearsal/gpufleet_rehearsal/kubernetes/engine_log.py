@@ -18,7 +18,7 @@ class EngineLog:
         self._said: set[str] = set()
 
     async def warn(self, text: str, urn: str = "") -> None:
-        """A warning; the same text is said once."""
+        """A warning; the same text is printed once."""
         if text not in self._said:
             self._said.add(text)
             await self._say(engine_pb2.WARNING, text, urn, ephemeral=False)

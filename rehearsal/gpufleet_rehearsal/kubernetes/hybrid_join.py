@@ -42,7 +42,7 @@ class JoinResult(NamedTuple):
 
 
 def join(cloud: Cloud, own: OnpremServers) -> JoinResult:
-    """Let every server of the environment that stands there and has not joined yet run its script."""
+    """Let every server of the environment that is there and has not joined yet run its script."""
     store = cloud.store
     machines = {str(each["name"]) for each in json.loads(store.fact(NODES) or "[]")}
     # A machine that is gone has left; one that the configuration no longer names stays until then.

@@ -34,7 +34,7 @@ class Machine(TypedDict):
 
 
 class Kubelet(NamedTuple):
-    """What the kubelet of an own image is told by its flags."""
+    """The flags of the kubelet of an own image."""
 
     labels: dict[str, str]
     taints: tuple[Taint, ...]

@@ -109,7 +109,7 @@ def _scaling_tags(store: Store, group: Mapping[str, Json]) -> Mapping[str, str]:
 
 
 def _of_aks(store: Store) -> list[NodeGroup]:
-    """Agent pools of their own, and those that clusters are made with."""
+    """Separate agent pools, and those that clusters are made with."""
     clusters = {str(each.view.get("name")): each.view for each in store.resources(AKS) if each.status == "available"}
     found = [
         _agent_pool(profile, str(view.get("location")))

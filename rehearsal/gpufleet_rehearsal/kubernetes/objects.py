@@ -107,7 +107,7 @@ class Objects:
         try:
             live = await until_ready(target, live, document, seconds, self._clock, tell)
         except (ReadinessTimeout, NeverReady, Interrupted, UserError) as error:
-            why = str(error) or (f"interrupted before {target} was ready; the next `pulumi up` goes on with it")
+            why = str(error) or (f"interrupted before {target} was ready; the next `pulumi up` continues with it")
             reason = f"{target}: {why}" if isinstance(error, NeverReady) else why
             raise ResourceInitFailed(
                 id_, properties=outputs_of(live, manager), inputs=document, reasons=[reason]
@@ -135,7 +135,7 @@ class Objects:
         dry_run: bool = False,
         ignored: Sequence[str] = (),
     ) -> Object:
-        """Server-side apply; fields of managers that the provider takes over are taken, others are told of."""
+        """Server-side apply; fields of managers that the provider takes over are taken, others are reported."""
 
         def send(sent: Object, force: bool) -> Object:
             return self.api.apply(target.place, target.namespace, sent, manager=manager, force=force, dry_run=dry_run)

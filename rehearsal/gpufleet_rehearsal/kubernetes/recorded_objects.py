@@ -1,6 +1,6 @@
 """What a rehearsal only notes down: releases (there is no helm), and objects where no control plane takes them.
 
-A store of its own in the rehearsal's directory, `kubernetes.db`, so that it cannot be taken for the simulated cloud.
+A separate store in the rehearsal's directory, `kubernetes.db`, so that it cannot be taken for the simulated cloud.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RecordedObjects:
     def put(
         self, kind: ResourceType, urn: str, id_: str, inputs: Mapping[str, Json], outputs: Mapping[str, Json]
     ) -> None:
-        """Note an object, or note it anew."""
+        """Note an object, or note it again."""
         with self._store.transaction():
             held = self._held(kind, id_)
             if held is not None:

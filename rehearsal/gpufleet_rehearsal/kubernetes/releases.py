@@ -61,7 +61,7 @@ class Releases:
         return id_, found
 
     async def update(self, urn: str, id_: str, inputs: Mapping[str, Json], *, preview: bool) -> Mapping[str, Json]:
-        """Record a release anew."""
+        """Record a release again."""
         found = outputs(inputs, self._recorded.revision(KIND, id_) + 1)
         if not preview:
             self._recorded.put(KIND, urn, id_, inputs, found)

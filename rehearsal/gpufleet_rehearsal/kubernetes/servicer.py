@@ -99,7 +99,7 @@ class KubernetesProvider(ResourceProviderServicer):
         return pb.ConfigureResponse(supportsPreview=True)
 
     async def _reach(self, preview: bool) -> None:
-        """A preview goes on where the cluster does not answer."""
+        """A preview continues where the cluster does not answer."""
         if not preview:
             await self.cluster.reach()
 

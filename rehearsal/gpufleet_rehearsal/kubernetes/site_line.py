@@ -1,6 +1,6 @@
 """The line between the site and a simulated EKS cluster with a private API: down until the site's router is configured.
 
-Whoever rehearses stands at the site. A cluster whose VPC has no VPN is reached: there, they stand in the VPC.
+A rehearsal runs at the site. A cluster whose VPC has no VPN is reached: there, it runs in the VPC.
 """
 
 from __future__ import annotations

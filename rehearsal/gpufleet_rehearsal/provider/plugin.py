@@ -22,7 +22,7 @@ PARENT_LOOK_SECONDS = 0.2
 def main(cloud: str) -> None:
     """Serve the simulated provider of `cloud` until the engine ends it."""
     _load_protocol_alone()
-    # The engine puts plugins into process groups of their own, so this is never somebody's Ctrl-C (then the engine says
+    # The engine puts plugins into separate process groups, so this is never somebody's Ctrl-C (then the engine says
     # Cancel): it is how the engine ends a plugin that it is done with, and it waits five seconds for who ignores it.
     signal.signal(signal.SIGINT, lambda *_: os._exit(0))
     asyncio.run(_serve(cloud))
@@ -74,5 +74,5 @@ async def _serve(cloud: str) -> None:
     print(port, flush=True)
     while os.getppid() == parent:
         await asyncio.sleep(PARENT_LOOK_SECONDS)
-    # The engine was killed: what was accepted is in the store, and the cloud goes on with it by itself.
+    # The engine was killed: what was accepted is in the store, and the cloud continues with it by itself.
     os._exit(0)

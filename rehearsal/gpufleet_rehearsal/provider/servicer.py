@@ -36,7 +36,7 @@ from gpufleet_rehearsal.table.paths import Json
 
 @contextmanager
 def _half_made() -> Iterator[None]:
-    """What the simulated cloud accepted and failed at later, as the engine is told of it."""
+    """What the simulated cloud accepted and failed at later, in the form that the engine gets."""
     try:
         yield
     except ProvisioningFailed as error:
@@ -135,7 +135,7 @@ class Provider(ResourceProviderServicer):
 
     @with_user_errors
     async def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
-        """Change a resource, or make anew one that had failed."""
+        """Change a resource, or make one again that had failed."""
         type_, inputs = type_of(request.urn), read_struct(request.news)
         if request.preview:
             outputs = self.cloud.preview_update(type_, request.id, request.urn, inputs)

@@ -261,7 +261,8 @@ class TypeRow(TableRow):
     """Always; else only if its name is fixed by the program."""
     unique: list[UniqueConstraint] = []
     idempotent: bool = False
-    """A put: creating what is there already sets it anew, and the cloud says nothing. Else the id can be there once."""
+    """A put: creating what is there already sets it again, and the cloud says nothing. Else the id can be there
+    once."""
     needs: list[Requirement] = []
     leftovers: list[Leftover] = []
     implicit_resources: list[ImplicitResource] = []

@@ -9,7 +9,7 @@ A path gives a **list** of values (empty when nothing is there):
     tags["kubernetes.io/x"]   a key that is not a plain word
     policy.$json.Statement[*] inside of a text that is JSON (what is an object already is taken as it is)
     subnetId -> vpcId         each value of `subnetId` is taken for a resource of the cloud, found by its id, arn or
-                              name, and the path goes on there. A row's `references` say which types a path may lead
+                              name, and the path continues there. A row's `references` say which types a path may lead
                               to; without one, every type is searched
     $id $name $region $account $version   of the resource: its id, its logical name in the program, the cloud's region
                               and account, 1 + the number of its updates

@@ -219,7 +219,7 @@ def test_wait_that_is_interrupted_keeps_the_id(talk):
         assert status_pb2.Status.FromString(packed).details[0].Unpack(detail)
         assert detail.id == "ns/a"
         assert read_struct(detail.inputs)["spec"] == {"replicas": 1}
-        reason = "interrupted before Deployment ns/a was ready; the next `pulumi up` goes on with it"
+        reason = "interrupted before Deployment ns/a was ready; the next `pulumi up` continues with it"
         assert list(detail.reasons) == [reason]
 
     talk(conversation)

@@ -71,7 +71,7 @@ def test_life_of_a_noted_object(cluster, heard):
     id_, outputs = run(cluster.create(CONFIGMAP, URN, inputs, 0))
     assert id_ == f"default/{name}"
     assert heard.warnings == [
-        "kubernetes: the rehearsal is told to have no control plane; objects are checked against the schemas of "
+        "kubernetes: the rehearsal runs with --no-control-plane; objects are checked against the schemas of "
         "Kubernetes 1.34.0 and recorded, not applied"
     ]
     changed = run(cluster.update(CONFIGMAP, URN, id_, {**inputs, "data": {"x": "2"}}, outputs, 0, ()))

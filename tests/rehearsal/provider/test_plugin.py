@@ -218,7 +218,9 @@ def test_interrupt_ends_waiting_and_the_next_update_goes_on(rehearse, tmp_path):
         await engine.stub.Cancel(Empty())
         # Uninterrupted, it would wait for hours.
         error = await asyncio.wait_for(refusal(work), timeout=120)
-        assert "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it" in error.details()
+        assert (
+            "interrupted while the cloud was at work on it; the next `pulumi up` continues with it" in error.details()
+        )
         assert "grpc-status-details-bin" in dict(error.trailing_metadata())
 
     rehearse(conversation)

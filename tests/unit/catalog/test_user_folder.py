@@ -82,7 +82,7 @@ def test_broken_file_of_the_user(shipped, folder, content, fault):
     path = user_file(folder, "prices.json", content)
     with pytest.raises(CatalogError) as error:
         catalog(shipped, folder, "2099-01-01").price("p5.48xlarge", "us-east-1")
-    assert str(error.value) == f"{path}: {fault}; `gpufleet catalog refresh aws` writes it anew, or delete it"
+    assert str(error.value) == f"{path}: {fault}; `gpufleet catalog refresh aws` writes it again, or delete it"
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"as_of": 3}'])

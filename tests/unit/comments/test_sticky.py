@@ -92,7 +92,7 @@ def test_the_largest_body_that_fits_and_the_next(played: FakeGitHub) -> None:
     room = LONGEST - len(BODY) - len(run.line) - 1
     assert put(played, "x" * room) == {STACK: "created"}
     assert len(played.comments[0]["body"]) == LONGEST
-    with pytest.raises(CommentError, match=f"at most {LONGEST}; write the report anew"):
+    with pytest.raises(CommentError, match=f"at most {LONGEST}; write the report again"):
         put(played, "x" * (room + 1))
     assert not [each for each in played.asked if each.startswith("PATCH")]
 

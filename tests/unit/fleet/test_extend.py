@@ -56,7 +56,7 @@ def test_file_of_another_shape_is_left_alone(text: str) -> None:
     with pytest.raises(UserError) as caught:
         replace_expiry(text, LATER, "f.yaml")
     assert str(caught.value) == (
-        "f.yaml: gpufleet:expires_at is not on a line of its own; write it so: `  gpufleet:expires_at: 2027-01-31`"
+        "f.yaml: gpufleet:expires_at is not on its own line; write `  gpufleet:expires_at: 2027-01-31`"
     )
 
 

@@ -310,7 +310,7 @@ PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1beta1", "interactiveMode
         ),
         (
             lambda here: kubeconfig(f"http://127.0.0.1:{here.port}", {"token": "wrong"}),
-            "does not accept the credentials (401 Unauthorized); sign in again, or take the kubeconfig anew",
+            "does not accept the credentials (401 Unauthorized); sign in again, or take the kubeconfig again",
         ),
         (
             lambda here: kubeconfig("http://127.0.0.1:1", {"exec": PLUGIN | {"command": "no-such-program"}}),

@@ -4,7 +4,7 @@ from gpufleet.rules import cost_limits
 
 RAISE_STACK = "or raise stack_usd_month in the policy's configuration"
 RAISE_POOL = "or raise pool_usd_month in the policy's configuration"
-SEE = "see `gpufleet cost` for what is not known"
+SEE = "see `gpufleet cost` for the unknown costs"
 
 
 def stack(usd, complete=True, limit=50_000.0, pool="trainers", fits=27):
@@ -41,7 +41,7 @@ CASES = {
             "below-and-not-complete",
             stack(12.5, complete=False),
             "unverified",
-            "trainers: ceiling=at least 12.50 USD a month: not verified: what is not known may lift it above the limit "
+            "trainers: ceiling=at least 12.50 USD a month: not verified: unknown costs may raise it above the limit "
             f"of 50,000 USD a month; {SEE} [any-cost-ceiling-stack]",
         ),
     ],
@@ -65,7 +65,7 @@ CASES = {
             "not-complete",
             pool(2, 16.0, complete=False),
             "unverified",
-            "trainers: max=2: not verified: costs up to at least 16.00 USD a month, and what is not known may lift it "
+            "trainers: max=2: not verified: costs up to at least 16.00 USD a month, and unknown costs may raise it "
             f"above the limit of 25,000 USD for one pool; {SEE} [any-cost-ceiling-pool]",
         ),
     ],

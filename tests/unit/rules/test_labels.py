@@ -148,22 +148,22 @@ CASES = {
             {"key": "node-role.kubernetes.io/worker"},
             "fail",
             "trainers: labels=node-role.kubernetes.io/worker: nodes with it never join: the kubelet may not give "
-            "itself this label; use a domain of your own, such as example.com/role, or node.kubernetes.io "
+            "itself this label; use your own domain, such as example.com/role, or node.kubernetes.io "
             "[aws-label-kubelet]",
         ),
         (
             "bare-domain",
             {"key": "k8s.io/team"},
             "fail",
-            "trainers: labels=k8s.io/team: nodes with it never join: the kubelet may not give itself this label; use a "
-            "domain of your own, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
+            "trainers: labels=k8s.io/team: nodes with it never join: the kubelet may not give itself this label; use "
+            "your own domain, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
         ),
         (
             "not-quite-well-known",
             {"key": "topology.kubernetes.io/rack"},
             "fail",
             "trainers: labels=topology.kubernetes.io/rack: nodes with it never join: the kubelet may not give itself "
-            "this label; use a domain of your own, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
+            "this label; use your own domain, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
         ),
     ],
 }

@@ -143,8 +143,8 @@ CASES = {
             {"value": "2026-11-20", "today": "2026-11-21"},
             "fail",
             (
-                "trainers: tags.expires-at=2026-11-20: has passed; bring the environment down, or give a later "
-                "day to whoever still needs it [any-tag-expired]"
+                "trainers: tags.expires-at=2026-11-20: has passed; bring the environment down, or set a later "
+                "day if somebody still needs it [any-tag-expired]"
             ),
         ),
         ("never", {"value": "never", "today": "2026-11-21"}, "pass", ""),

@@ -200,7 +200,7 @@ def test_an_expired_environment_comes_up_with_a_warning(caplog):
     caplog.set_level("INFO")
     assert program.run(expires_at="2020-01-31").resources
     assert (
-        "dev-network: tags.expires-at=2020-01-31: has passed; bring the environment down, or give a later day to "
+        "dev-network: tags.expires-at=2020-01-31: has passed; bring the environment down, or set a later day if "
         in (caplog.text)
     )
 

@@ -73,13 +73,13 @@ def test_a_server_more_changes_nothing_but_the_number_that_may_register():
 REFUSED = {
     "ranges that overlap the VPC": (
         changed(networks={"nodes": ["10.0.4.0/24"]}),
-        "dev: own_servers.networks.nodes=10.0.4.0/24: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+        "dev: own_servers.networks.nodes=10.0.4.0/24: overlaps vpc_cidr=10.0.0.0/16; give each its own range "
         "[aws-hybrid-ranges-apart]",
     ),
     "ranges that overlap each other": (
         changed(networks={"nodes": ["10.80.0.0/24"], "pods": ["10.80.0.0/16"]}),
-        "dev: own_servers.networks.pods=10.80.0.0/16: overlaps own_servers.networks.nodes=10.80.0.0/24; give each a "
-        "range of its own [aws-hybrid-ranges-apart]",
+        "dev: own_servers.networks.pods=10.80.0.0/16: overlaps own_servers.networks.nodes=10.80.0.0/24; give each its "
+        "own range [aws-hybrid-ranges-apart]",
     ),
     "both kinds of credentials": (
         changed(credentials="ssm", certificate_authority="-----BEGIN CERTIFICATE-----"),
@@ -133,14 +133,14 @@ def test_a_site_where_eks_may_put_its_services_chooses_their_range(site, monkeyp
         (
             "10.80.0.0/16",
             [
-                "dev: own_servers.networks.nodes=10.80.0.0/24: overlaps service_cidr=10.80.0.0/16; give each a range "
-                "of its own [aws-hybrid-ranges-apart]"
+                "dev: own_servers.networks.nodes=10.80.0.0/24: overlaps service_cidr=10.80.0.0/16; give each its own "
+                "range [aws-hybrid-ranges-apart]"
             ],
         ),
         (
             "10.0.0.0/16",
             [
-                "dev-cluster: service_cidr=10.0.0.0/16: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+                "dev-cluster: service_cidr=10.0.0.0/16: overlaps vpc_cidr=10.0.0.0/16; give each its own range "
                 "[aws-cluster-services-apart]"
             ],
         ),

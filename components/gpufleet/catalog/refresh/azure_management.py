@@ -86,7 +86,7 @@ def open_management(
     if credential is None:
         from azure.identity import DefaultAzureCredential
 
-        # It would print a paragraph for each way that it tries; one line of ours says it all.
+        # It would print a paragraph for each way that it tries; one line says it all.
         logging.getLogger("azure").addHandler(logging.NullHandler())
         credential = DefaultAzureCredential()
     _token(credential)

@@ -43,7 +43,7 @@ class Downloads:
         self._pools: dict[str, PoolManager] = {}
 
     def lines(self, url: str, read: Callable[[Iterator[str]], R]) -> R:
-        """What `read` makes of the lines of a text, which are not kept. A second attempt calls it anew.
+        """What `read` makes of the lines of a text, which are not kept. A second attempt calls it again.
 
         Raises DownloadError, and what `read` raises.
         """
@@ -112,6 +112,6 @@ class Downloads:
 
 
 def _last(error: Exception) -> str:
-    """The reason below urllib3's layers, on one line; the address is said already."""
+    """The reason below urllib3's layers, on one line; the caller adds the address."""
     reason = getattr(error, "reason", None) or error
     return re.sub(r"^\w+\(.*?\): ", "", " ".join(str(reason).split()))

@@ -25,9 +25,9 @@ class FetchResult:
 
 
 class Fetch(Protocol[T]):
-    """Read a cloud anew. current: the catalog so far, whose records stay where nothing newer is found.
+    """Read a cloud's lists. current: the catalog so far, whose records stay where nothing newer is found.
 
-    regions: only these. today: the date of what has none of its own. Raises UserError (DownloadError for the network)
+    regions: only these. today: the date of records without a date. Raises UserError (DownloadError for the network)
     when prices cannot be read; missing credentials or permissions are a note, and prices come all the same.
     """
 
@@ -37,7 +37,7 @@ class Fetch(Protocol[T]):
 
 
 def merge_records(current: Iterable[R], new: Iterable[R], replaced: Callable[[R], bool]) -> list[R]:
-    """The new records, and those current ones that are neither `replaced` nor there anew; sorted by key."""
+    """The new records, and those current ones that are neither `replaced` nor in the new lists; sorted by key."""
     by_key = {_key(record): record for record in current if not replaced(record)}
     by_key.update({_key(record): record for record in new})
     return [by_key[key] for key in sorted(by_key)]

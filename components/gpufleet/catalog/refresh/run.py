@@ -31,7 +31,7 @@ class RefreshOutcome:
 def refresh(
     current: Catalog[T], fetch: Fetch[T], regions: Sequence[str], to: Path, downloads: Downloads, today: date
 ) -> RefreshOutcome:
-    """Read a cloud anew and write to the folder `to`. Raises UserError, with all old files as they were."""
+    """Read a cloud's lists and write to the folder `to`. Raises UserError, with all old files as they were."""
     before = CatalogSnapshot.of(current)
     fetched = fetch(current, regions, downloads, today)
     write_files(to, fetched.files, current, today.isoformat())

@@ -175,7 +175,7 @@ def _script(instructions: list[tuple[str, str]]) -> bytes:
 
 
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
-    """Word and rest of each instruction of a Dockerfile of ours: comments stand on lines of their own."""
+    """Word and rest of each instruction of our Dockerfiles: a comment has its own line."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     for whole in "\n".join(lines).replace("\\\n", " ").splitlines():
         word, _, rest = whole.partition(" ")

@@ -163,7 +163,7 @@ def _secret(found: Sequence[Secret], allow: Sequence[Allowed]) -> Iterator[Findi
     ]
     for each in bad[:_SHOWN]:
         layer = "" if each.where == "config" else f" (layer {each.where[7:19]})"
-        problem = f"whoever pulls the image can read it{layer}, even where a later layer deletes the file"
+        problem = f"anyone who pulls the image can read it{layer}, even where a later layer deletes the file"
         fix = "build the image without it and change the secret, or allow it under checks.secrets.allow"
         yield _finding("image-secret", each.pattern, each.place, problem, fix)
     if len(bad) > _SHOWN:

@@ -155,7 +155,7 @@ class Organisation(_Strict):
     """SPDX names, * for any text: AGPL-*. Needs an SBOM."""
     user: Literal["any", "non-root"] = "any"
     commands: tuple[tuple[str, ...], ...] = ()
-    """Checks of your own: each may hold {layout}, and refuses by an exit code other than 0."""
+    """Your own checks: each may hold {layout}, and refuses by an exit code other than 0."""
 
 
 class Checks(_Strict):
@@ -173,7 +173,7 @@ class ImageList(_Strict):
     to: RepositoryUrl
     """Registry and path that repositories lie below."""
     unique_tags: bool = False
-    """Whether every change gets a tag of its own, TAG-<12 digits>: for registries that keep tags immutable."""
+    """Whether every change gets its own tag, TAG-<12 digits>: for registries that keep tags immutable."""
     logins: tuple[Login, ...] = ()
     images: tuple[SourceImage, ...] = Field(min_length=1)
     checks: Checks = Checks()
@@ -207,7 +207,7 @@ def read_image_list(file: Path) -> ImageList:
     try:
         wanted = ImageList.model_validate(content)
     except ValidationError as error:
-        # A list whose only entry is wrong counts as empty: the entry's own fault is told.
+        # A list whose only entry is wrong counts as empty: the entry's own fault is reported.
         faults = [each for each in error.errors() if not (each["type"] == "too_short" and each["input"])]
         raise UserError("\n".join(f"{file}: {_fault(each)}" for each in faults)) from error
     twice = _twice([item.name for item in items(wanted)])

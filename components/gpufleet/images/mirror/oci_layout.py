@@ -1,6 +1,6 @@
 """Images on this disk, as OCI image layouts: a directory each, and one directory of blobs for all of them.
 
-A blob that is there is never fetched again, so that a transfer that broke goes on where it was, and images of one
+A blob that is there is never fetched again, so that a transfer that broke continues where it was, and images of one
 family share their layers. Source: github.com/opencontainers/image-spec, image-layout.md, manifest.md
 """
 
@@ -18,7 +18,7 @@ from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
-_ANEW = "remove the cache's directory, so that the image is copied anew"
+_ANEW = "remove the cache's directory, so that the image is copied again"
 
 
 class _Descriptor(TypedDict):

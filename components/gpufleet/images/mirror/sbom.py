@@ -41,7 +41,7 @@ class _Sbom(TypedDict, total=False):
 
 
 def write_sbom(command: list[str], file: Path, beside: Path) -> str:
-    """Run the command that writes `file`; its sha256. Errors: UserError when it is no CycloneDX afterwards."""
+    """Run the command that writes `file`; its sha256. Errors: UserError when the file is not CycloneDX afterwards."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
     code, said = run_command(command, lambda line: None, beside)

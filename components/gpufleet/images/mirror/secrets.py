@@ -1,7 +1,7 @@
 """Secrets in an image: in the files of every layer, one by one, and in its variables and history.
 
-Layer by layer, since a file that a later layer deletes can still be read by whoever pulls the image. A secret itself is
-never shown, and never kept. Patterns: those of gpufleet.secret_patterns that no documentation is full of. Not looked
+Layer by layer, since a file that a later layer deletes can still be read by anyone who pulls the image. A secret itself
+is never shown, and never kept. Patterns: those of gpufleet.secret_patterns that no documentation is full of. Not looked
 into: files above MAX_BYTES, and binaries.
 """
 

@@ -23,7 +23,7 @@ def layers_of(skopeo: Skopeo, item: ListItem, digest: str) -> dict[str, int]:
     if content.get("mediaType") in _INDEXES or "manifests" in content:
         content = _of_platform(skopeo, source, content, platform).content
     else:
-        # It has no platform of its own; the configuration does. Asked now: the layers may be 20 GB.
+        # It has no platform; the configuration does. Asked now: the layers may be 20 GB.
         configuration = skopeo.configuration(source, digest)
         is_for = f"{configuration.get('os')}/{configuration.get('architecture')}"
         if is_for != platform:

@@ -39,7 +39,7 @@ class BucketFile:
 def pack_program(files: Sequence[ProgramFile], command: Sequence[str], own: int) -> tuple[bytes, list[str]]:
     """An archive of a program, and the command as it then is. own: how many of its last words are the user's.
 
-    A program of ours before them goes into the archive too: with start.py it would be too long for AWS Batch. The same
+    Our own program before them goes into the archive too: with start.py it would be too long for AWS Batch. The same
     files make the same archive, byte by byte.
     """
     ours, words = command[: len(command) - own], list(command[len(command) - own :])

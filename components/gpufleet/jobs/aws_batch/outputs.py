@@ -25,7 +25,7 @@ from gpufleet.jobs.file_transfer import Progress, TransferredFile
 from gpufleet.rules.messages import one_line
 
 AT_ONCE = 8
-"""Files that are fetched at the same time: a sweep has thousands of small ones, and each is a call of its own. Below
+"""Files that are fetched at the same time: a sweep has thousands of small ones, and each is a separate call. Below
 the ten connections of a botocore client, which threads may share (boto/boto3#1592)."""
 _PIECE = 2**20
 
@@ -137,7 +137,7 @@ class AwsBatchOutputs:
             except AwsBusy as error:
                 if not backoff.pause():
                     raise UserError(
-                        f"{output.path}: {error}; what is here is kept, run the same command again to go on"
+                        f"{output.path}: {error}; what is here is kept, run the same command again to continue"
                     ) from error
 
     def _pieces(self, output: OutputFile, part: Path, begin: int) -> Iterator[int]:

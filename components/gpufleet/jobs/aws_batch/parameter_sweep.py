@@ -40,7 +40,8 @@ class ParameterTable:
         return text.getvalue()
 
     def plan(self, at: tuple[str, str, str] | None) -> dict[str, object]:
-        """What a child is told of it. at: bucket, key and region of its CSV file, where it is too long to be told."""
+        """What a child's environment holds of it. at: bucket, key and region of its CSV file, where it is too long for
+        that."""
         if self.grid is not None:
             return {"names": self.names, "grid": self.grid}
         return {"names": self.names, **({"rows": self.rows} if at is None else {"at": at})}

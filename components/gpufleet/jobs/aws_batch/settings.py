@@ -35,7 +35,7 @@ class AwsBatchOutput(TypedDict, total=False):
     """Definition of container jobs: its ARN with the revision that the stack made; a name is its newest revision."""
     multinode: AwsMultinodeOutput
     bucket: str
-    """Bucket of the outputs. Default: jobs are told of none."""
+    """Bucket of the outputs. Default: jobs get none."""
     prefix: str
     """Where jobs may write in it. Default: jobs."""
     log_group: str

@@ -18,7 +18,7 @@ from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.follow import PENDING_MINUTES, JobFollower, failed_event, succeeded_event
 from gpufleet.jobs.retrying import Retrying
 
-_GOES_ON = "the job goes on from its newest checkpoint"
+_GOES_ON = "the job continues from its newest checkpoint"
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """One stream of a job's output, read from its beginning on: no line is lost or doubled.
 
-Azure Batch writes it to a file on the primary's node, and every try has a file of its own. When a try has ended the
+Azure Batch writes it to a file on the primary's node, and every try has its own file. When a try has ended the
 node copies it to the container of results (as submission.py requests), from where it is read once the node is gone.
 """
 

@@ -39,7 +39,7 @@ def share_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
         raise UserError(
             f"{storage.environment}: the stack's outputs have no file shares (jobs.azure_batch.storage.file_endpoint)"
         )
-    # backup: whoever has the privileged role may copy all files, whatever rights their writers have set.
+    # backup: a user with the privileged role may copy all files, whatever rights their writers have set.
     url = _real(storage, storage.files, "a rehearsal plays its containers, and no file shares")
     return ShareServiceClient(url, credential=credential(), token_intent="backup", **{**_PACE, **options})
 

@@ -102,7 +102,7 @@ class ShareFiles(FileStore):
             raise UserError(f"{file}: has changed while it was sent; put it again when nobody writes it")
 
     def _begun(self, part: StoragePath, size: int, whole: str) -> int | None:
-        """Bytes from its beginning that a part already has of this very content; None where it must be made anew."""
+        """Bytes from its beginning that a part already has of this very content; None where it must be made again."""
         known = self._known(part, writes=True, written=False)
         if known is None or known.size != size or known.md5 != whole:
             return None
@@ -110,7 +110,7 @@ class ShareFiles(FileStore):
         return int(first.end) + 1 if first and first.start == 0 else 0
 
     def _directories(self, place: StoragePath) -> None:
-        """Make the directories that a file lies in. A share has them as things of their own."""
+        """Make the directories that a file lies in. A share stores them as separate items."""
         from azure.core.exceptions import ResourceExistsError
 
         for parent in reversed(PurePosixPath(place.path).parents[:-1]):

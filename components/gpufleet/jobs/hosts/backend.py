@@ -86,7 +86,7 @@ class HostsBackend:
         return put_secret(self._settings.target.machine, self._environment, name, value)
 
     def _pending_reasons(self, job: HostJob) -> list[str]:
-        """Who has the hosts."""
+        """The jobs that hold the hosts."""
         if not job.is_pending:
             return []
         others = [each for each in self._head.list_jobs() if each.state == "running"]

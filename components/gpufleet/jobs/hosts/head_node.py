@@ -8,7 +8,7 @@ from gpufleet.jobs.ssh.job_folders import JobFolders
 from gpufleet.jobs.ssh.job_record import JobRecord
 
 # Process and boot: a number alone may be another process's after a restart. A session of its own is also a process
-# group of its own, which is ended as one.
+# separate group, which is ended as one.
 _START = """cd "$1" || exit
 [ "$2" = image ] || command -v mpirun >/dev/null || { echo "mpirun: program not found; install OpenMPI" >&2; exit 1; }
 [ "$(id -u)" != 0 ] || [ -n "${OMPI_ALLOW_RUN_AS_ROOT-}" ] || { echo "is root there; log in as a user" >&2; exit 1; }
@@ -40,7 +40,7 @@ class HeadNode:
     folders: JobFolders
 
     def start(self, name: str, mpirun: str) -> str:
-        """Start a job's script, which goes on by itself; its id. mpirun: whose, one of MPIRUN."""
+        """Start a job's script, which continues by itself; its id. mpirun: whose, one of MPIRUN."""
         result = self.machine.run(_START, self.folders.path(name), mpirun)
         if result.code:
             raise SshError(f"{name}: {self.machine.where}: {result.error_line}")

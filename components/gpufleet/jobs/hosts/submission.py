@@ -190,7 +190,7 @@ class _Script:
     def _mpirun(self, names: list[str], start: str) -> list[str]:
         """mpirun's words, as bash reads them."""
         minutes = self.request.get("time_limit_minutes")
-        # Not in a process group of its own: the job is ended as one group.
+        # Not in its own process group: the job is ended as one group.
         limit = ["timeout", "--foreground", f"--kill-after={_GRACE}", f"{minutes}m"] if minutes else []
         binds = [self.settings.target.directory]
         container = [PROGRAM, *self.container.arguments(binds=binds, gpus=True, start=start)] if self.container else []

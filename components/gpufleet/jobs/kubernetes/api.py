@@ -181,7 +181,7 @@ class KubernetesApi:
         """TLS did not come about: a certificate that will not do tomorrow either, or a server that ended meanwhile."""
         if "certificate" not in str(reason):
             return self._unreachable(reason)
-        fix = "take the kubeconfig anew from the stack's outputs"
+        fix = "take the kubeconfig again from the stack's outputs"
         return KubernetesApiError(f"{self.where}: {self.server} is not trusted: {_reason_text(reason)}; {fix}", 0)
 
     def _error(self, error: ApiException) -> UserError:
@@ -191,12 +191,12 @@ class KubernetesApi:
         said, reason = _message_and_reason(error.body)
         said = said or _reason_text(error.reason)
         if status == 401:
-            fix = "sign in again, or take the kubeconfig anew from the stack's outputs"
+            fix = "sign in again, or take the kubeconfig again from the stack's outputs"
             return KubernetesApiError(
                 f"{self.where}: {self.server} does not accept the credentials (401 {said}); {fix}", 401
             )
         if status == 403 and "system:anonymous" in said:
-            fix = "take the kubeconfig anew from the stack's outputs"
+            fix = "take the kubeconfig again from the stack's outputs"
             return KubernetesApiError(
                 f"{self.where}: the kubeconfig holds no credentials (403 {said}); {fix}", 403, reason
             )

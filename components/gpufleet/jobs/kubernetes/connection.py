@@ -15,7 +15,7 @@ from gpufleet.documents.yaml import parse_yaml
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import join_words, one_line
 
-_ANEW = "take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
+_ANEW = "take it again from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 
 
 class KubeconfigError(UserError):
@@ -53,7 +53,7 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
         raise KubeconfigError(
             f"{where}: its credential program {plugin['command']} failed: {words}; sign in, or fix what it reports"
         )
-    # The client would renew a token on its own, and only log it when that fails: we connect anew on a 401 instead.
+    # The client would renew a token on its own, and only log it when that fails: we connect again on a 401 instead.
     configuration.refresh_api_key_hook = None
     return ApiClient(configuration)
 

@@ -89,4 +89,4 @@ def wait_for_start(api: KubernetesApi, settings: JobSettings, name: str) -> str:
         if why and why.startswith(("ErrImagePull", "ImagePullBackOff", "InvalidImageName")):
             break
         time.sleep(1)
-    raise UserError(f"{name}: the pod for copying does not start: {why or 'no reason is told'}")
+    raise UserError(f"{name}: the pod for copying does not start: {why or 'no reason is reported'}")

@@ -99,7 +99,7 @@ class KubernetesJobFollower:
             if not self.backoff.pause():
                 raise UserError(
                     f"{error}; gave up after {format_duration(self.backoff.limit)}, the job is not touched; "
-                    f"go on with `{self.resume}`"
+                    f"continue with `{self.resume}`"
                 ) from error
             limit = format_duration(self.backoff.limit)
             return _Look(notes=[Event(EventKind.NOTE, f"{error}; trying again for {limit}")] if first else [])
@@ -109,7 +109,7 @@ class KubernetesJobFollower:
         return _Look(job, waiting, notes)
 
     def _waited(self, lines: list[str]) -> bool:
-        """Whether what the job waits for has changed; None waits any more is no news, the state says it."""
+        """Whether what the job waits for has changed; that none waits any more is in the state already."""
         changed = bool(lines) and lines != self._said
         self._said = lines
         return changed
@@ -165,7 +165,7 @@ class _Look:
 
 
 def _described(name: str, status: JobStatus) -> str:
-    # Created and Running say nothing beyond their name; how it failed is said at the end, with the exit code.
+    # Created and Running say nothing beyond their name; how it failed comes at the end, with the exit code.
     reason = status.message if status.state in (JobState.SUSPENDED, JobState.RESTARTING) and status.message else ""
     return f"{name}: {status.state.value}" + (f": {reason}" if reason else "")
 

@@ -46,7 +46,8 @@ def _own_namespace() -> str:
 
 
 def _kubeconfig() -> dict[str, Any]:
-    """The pod's own credentials. The kubelet writes the token anew before it expires; it is read on each connection."""
+    """The pod's own credentials. The kubelet writes the token again before it expires; it is read on each
+    connection."""
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT", "443")
     if not host:
         raise UserError("notebook: KUBERNETES_SERVICE_HOST is not set: this is not a pod in a cluster")

@@ -20,7 +20,7 @@ _STOPPED = re.compile(r"untolerated taint \{gpufleet[.]dev/stopped [^}]*\} in fl
 def kueue_reason_text(message: str) -> str:
     """What a workload's condition QuotaReserved says, without the flavors of which the team has nothing at all.
 
-    What is too large for ever is said as a sum with the quota, and a stopped pool as such; all else stays as Kueue has
+    A demand that can never fit is a sum with the quota, and a stopped pool as such; all else stays as Kueue has
     it.
     """
     message = _STOPPED.sub(r"flavor \1 is stopped (`gpufleet stop ENV --undo`)", message)

@@ -1,4 +1,4 @@
-"""Reads the logs of a job's launchers to their end, in a thread of its own, across streams that break."""
+"""Reads the logs of a job's launchers to their end, in its own thread, across streams that break."""
 
 import queue
 import threading
@@ -13,7 +13,7 @@ from gpufleet.jobs.kubernetes.log_stream import KubernetesLogStream
 from gpufleet.jobs.kubernetes.status import container_exit_code
 
 IDLE_SECONDS = 120.0
-"""A stream that was silent for so long is opened anew: load balancers drop silent connections without a word (AWS's
+"""A stream that was silent for so long is opened again: load balancers drop silent connections without a word (AWS's
 Network Load Balancer after 350 s), and one that is dead cannot be told from one that is quiet."""
 _QUEUE_LINES = 10_000
 _STILL_UNREADABLE = 3
@@ -63,7 +63,7 @@ class LogReader(threading.Thread):
             self._sleep(1.0)
 
     def _next_launcher(self) -> Mapping[str, Any] | None:
-        """The oldest launcher whose log is not read yet. Every try of a job has a pod of its own."""
+        """The oldest launcher whose log is not read yet. Every try of a job has its own pod."""
         found = self._api.get(
             api_paths.core(self._namespace, "pods"), labelSelector=api_paths.job_selector(self._job, "launcher")
         )

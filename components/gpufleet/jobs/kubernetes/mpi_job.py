@@ -57,7 +57,7 @@ class MpiJobArgs(TypedDict):
     unreached_places: NotRequired[Sequence[str]]
     """Places that the job may run at and from which the volume's files are not reached. Default: none."""
     files_place: NotRequired[str]
-    """Place of the volume's files, for what is said of them."""
+    """Place of the volume's files, for messages."""
     mount_path: NotRequired[str]
     """Where the volume is mounted. Default /mnt."""
     shared_memory_gib: NotRequired[int]
@@ -88,7 +88,7 @@ class MpiJobArgs(TypedDict):
     """Group of all processes. Default 1000."""
     user: NotRequired[str]
     """Login name of that user, of whom the image need not know: an /etc/passwd with it is mounted over the image's,
-    and its home is home/NAME on the volume. Default: whoever the image calls so."""
+    and its home is home/NAME on the volume. Default: the image's user of that name."""
     groups: NotRequired[Sequence[int]]
     """Further gids of all processes, such as that of the team's own directory. Default: none."""
     image_pull_secret: NotRequired[str]

@@ -39,7 +39,7 @@ def job_uid(args: Mapping[str, Any]) -> int:
 
 def job_grace_seconds(args: Mapping[str, Any]) -> int:
     """Seconds from notice to a pod's end. Default: what the Spot notices of AWS (120 s) and Azure (30 s) leave when
-    the node's drain has begun; it is no loss to be generous, for a pod ends when its ranks have.
+    the node's drain has begun; a generous value costs nothing, for a pod ends when its ranks have.
 
     Sources: docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html,
     learn.microsoft.com/azure/virtual-machines/spot-vms; who drains:

@@ -61,7 +61,7 @@ class NcclRun:
 
     @property
     def wrong(self) -> int:
-        """Values that were not right, of all that is told."""
+        """Values that were not right, of all in the log."""
         return max(self.out_of_bounds or 0, sum(row.wrong or 0 for row in self.rows))
 
 

@@ -77,7 +77,7 @@ def check_bandwidth(
 def rank_command(*, volume: bool) -> list[str]:
     """What each rank runs. It writes before it measures: a volume that cannot be written ends the run at once.
 
-    Ranks of one node write at the same time, each a file of its own. `uname` is in every image, `hostname` is not. NCCL
+    Ranks of one node write at the same time, each to its own file. `uname` is in every image, `hostname` is not. NCCL
     tells rank 0 alone which network it takes: of all ranks its log would be longer than a kubelet keeps.
     """
     file = '"/mnt/.gpufleet-check-$(uname -n)-$$"'

@@ -11,7 +11,7 @@ def operator_error(api: KubernetesApi) -> str | None:
     if api.find("/api/v1") is None:
         return (
             f"{api.where}: {api.server} is not a Kubernetes API server: /api/v1 not found; "
-            "take the kubeconfig anew from the stack's outputs"
+            "take the kubeconfig again from the stack's outputs"
         )
     return (
         f"{api.where} has no MPI operator (kubeflow.org/v2beta1 MPIJob is not installed there); "

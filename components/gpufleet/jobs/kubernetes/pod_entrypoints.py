@@ -10,7 +10,7 @@ WORKER = "worker"
 
 PATIENCE_SECONDS = 1800
 """How long a launcher waits for all workers. Half an hour: most GPU nodes come in a quarter of it; the other workers'
-GPUs are paid for and idle meanwhile. Then the launcher fails, and a retry waits anew."""
+GPUs are paid for and idle meanwhile. Then the launcher fails, and a retry waits again."""
 
 
 def launcher_process(key: str, grace: int, ssh: str, command: list[str]) -> list[str]:

@@ -82,7 +82,7 @@ def _plugin(
         if error.status != 403:
             raise
         return unknown_check(subject, str(error), "ask somebody who may list pods there")
-    # Each kind of node may have one of its own.
+    # Each kind of node may have its own.
     missing = wanted.difference(*up)
     best = sets[max(range(len(sets)), key=lambda number: len(up[number]))]["metadata"]
     name = f"{best['namespace']}/{best['name']}"

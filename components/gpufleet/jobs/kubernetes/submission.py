@@ -149,7 +149,7 @@ def cost_labels(settings: JobSettings, user: User | None) -> dict[str, str]:
 
 
 def _place(args: MpiJobArgs, pool: PoolInfo, queue: str | None) -> None:
-    """Where the workers run. A zone is said only where all nodes of the pool are in it, and so carry its label.
+    """Where the workers run. A zone is named only where all nodes of the pool are in it, and so carry its label.
 
     Kueue knows nothing of pools: with a queue, GPU type and place keep it from flavors of other nodes.
     """

@@ -87,7 +87,7 @@ class UrlFetch:
         return data_pod(self.settings, self.pod, self.image, self.user, ["sh", "-c", script, *words])
 
     def run(self) -> TransferredFile:
-        """Start the pod, or find it, and follow it to its end. Errors: UserError; after Ctrl-C the pod goes on."""
+        """Start the pod, or find it, and follow it to its end. Errors: UserError; after Ctrl-C the pod continues."""
         try:
             self.api.create(api_paths.core(self.settings.namespace, "pods"), self.manifest())
         except KubernetesApiError as error:
@@ -103,8 +103,8 @@ class UrlFetch:
             lines = self._followed()
         except KeyboardInterrupt:
             raise UserError(
-                f"{self.path}: pod {self.pod} goes on with it; the same command follows it again, and `kubectl delete "
-                f"pod {self.pod} -n {self.settings.namespace}` ends it"
+                f"{self.path}: pod {self.pod} continues with it; the same command follows it again, and `kubectl "
+                f"delete pod {self.pod} -n {self.settings.namespace}` ends it"
             ) from None
         self._delete()
         result = next((found for line in reversed(lines) if (found := _FETCHED.fullmatch(line))), None)
@@ -126,7 +126,7 @@ class UrlFetch:
                 time.sleep(_LOOK_SECONDS)
             except KubernetesUnreachable as error:
                 if not self.backoff.pause():
-                    raise UserError(f"{error}; pod {self.pod} goes on; the same command follows it again") from error
+                    raise UserError(f"{error}; pod {self.pod} continues; the same command follows it again") from error
 
     def _log(self, *, follow: bool) -> Iterator[str]:
         """Its lines; follow: as they come, to the container's end."""

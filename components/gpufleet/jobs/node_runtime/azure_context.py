@@ -51,7 +51,8 @@ def job_id() -> str:
     return f"{variable('JOB_ID')}/{variable('TASK_ID')}"
 
 
-# The hosts of the ranks, the main node first. Those of the list, whoever has come: ranks get the job's secrets.
+# The hosts of the ranks, the main node first. Those of the list, no matter which have come: ranks get the job's
+# secrets.
 def rank_hosts(address: str, nodes: list[NodeConnection]) -> list[str]:
     return node_addresses() or [address]
 
@@ -72,6 +73,6 @@ def job_exit_code(code: int, gone: NodeConnection | None, nodes: list[NodeConnec
         return code
     say(
         f"node {gone.index} ({gone.address}) is gone, as a Spot node that is evicted: this try of the task ends with "
-        f"code {EVICTED}; the next one goes on from the newest checkpoint"
+        f"code {EVICTED}; the next one continues from the newest checkpoint"
     )
     return EVICTED

@@ -10,7 +10,7 @@ from pathlib import Path
 from gpufleet.jobs.node_runtime.azure_context import variable
 
 
-# For as long as this process lives, in a thread of its own, as a mount may hang. The folder is called after the time at
+# For as long as this process lives, in its own thread, as a mount may hang. The folder is called after the time at
 # which the try began: after an eviction a task has the same names everywhere.
 def follow_log(folder: str, seconds: float) -> None:
     target = Path(folder, time.strftime("%FT%H%M%SZ", time.gmtime()))

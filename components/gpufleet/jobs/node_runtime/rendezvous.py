@@ -1,4 +1,4 @@
-# The main node's side of all connections: who has come, and who is gone.
+# The main node's side of all connections: the ranks that have come, and those that are gone.
 from __future__ import annotations
 
 import contextlib

@@ -179,7 +179,7 @@ class _Script:
             "account": account,
             "qos": pool.qos,
             "output": f"{self._folder}/{LOG_FILE}",
-            # A job whose node fails is started again, and goes on in the same log.
+            # A job whose node fails is started again, and continues in the same log.
             "open-mode": "append",
             "export": _KEPT,
         }

@@ -27,14 +27,14 @@ _LISTED = 200
 _TAKEN = 73
 _NO_FOLDER = 72
 
-# Several people share the folder, each with jobs of their own in it, as in /tmp.
+# Several people share the folder, each with their own jobs in it, as in /tmp.
 _MAKE = f"""cd "$1" 2>/dev/null || exit {_NO_FOLDER}
 [ -d jobs ] || mkdir -m 1777 jobs || exit
 mkdir "jobs/$2" 2>/dev/null || {{ [ -d "jobs/$2" ] && exit {_TAKEN}; mkdir "jobs/$2" || exit; }}
 tar -xf - -C "jobs/$2" --no-same-owner"""
 
-# A line for each job, see `parse_records`. Whoever shares the folder may have put a link, a pipe or an endless file in
-# place of a file: only files are read, and no more of them than a job has there.
+# A line for each job, see `parse_records`. Anyone who shares the folder may have put a link, a pipe or an endless file
+# in place of a file: only files are read, and no more of them than a job has there.
 _SHOW = f"""LC_ALL=C; export LC_ALL; unset TIME_STYLE QUOTING_STYLE; me=$(id -u)
 field() {{ [ ! -L "$1" ] && [ -f "$1" ] && head -c "$2" "$1" 2>/dev/null | tr '\\n\\t\\r' '   '; }}
 kind() {{ if [ -L "$1" ]; then echo l; elif [ -f "$1" ]; then echo f; elif [ -d "$1" ]; then echo d; else echo o; fi; }}

@@ -46,7 +46,7 @@ def secret_lines(environment: str, secrets: Mapping[str, str]) -> list[str]:
 def validate_secrets(name: str, secrets: Mapping[str, str], reserved: Iterable[str]) -> list[str]:
     """A line for each that is not the name of a secret, or is a variable of the job's own."""
     lines = [
-        f"{name}: secrets.{variable}: use the name of a secret, or the path of a file of yours with mode 600"
+        f"{name}: secrets.{variable}: use the name of a secret, or the path of your own file with mode 600"
         for variable, reference in secrets.items()
         if not is_secret_reference(reference)
     ]

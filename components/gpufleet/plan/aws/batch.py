@@ -26,7 +26,7 @@ _FARGATE = ("FARGATE", "FARGATE_SPOT")
 
 
 def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPool | None:
-    """The pool that a compute environment is; None for one that has no instances of ours: unmanaged, or Fargate.
+    """The pool that a compute environment is; None for one that has no instances in the account: unmanaged, or Fargate.
 
     Batch limits vCPUs and not nodes: `max` is how many of the smallest type fit, `min` how few of the largest suffice,
     `most_by_type` how many of each type, one begun included. Batch goes beyond the limit by at most one instance with
@@ -78,7 +78,7 @@ def _set_nodes(pool: PoolBuilder, block: object, whole: bool) -> dict[str, int]:
     for word, value in limits.items():
         vcpus = 0 if value is None and word != "max" else number(value)
         if vcpus is None or not records or not counted:
-            # Not even zero nodes are told from types that are not known, but for a limit of none.
+            # Types that are not known say nothing, not even zero nodes, but for a limit of none.
             pool.set(word, 0 if vcpus == 0 else UNKNOWN)
         elif word == "max":
             most = {each.type: _count(vcpus, each.vcpus, whole) for each in records}

@@ -55,7 +55,7 @@ def template_of(plan: Plan, resource: Resource, name: str, *path: str) -> Launch
 def set_placement(pool: PoolBuilder, plan: Plan, resource: Resource | None, name: str, *path: str) -> None:
     """Set whether nodes share a cluster placement group; the reference to it is at `path` in the property `name`.
 
-    A group that the program does not make may be of any strategy, so that it stays unknown; its name is said.
+    A group that the program does not make may be of any strategy, so it stays unknown; its name is known.
     """
     if resource is None:
         pool.set("placement", UNKNOWN)

@@ -22,7 +22,7 @@ _NOT_OURS = ("read",)
 class NetworkQuotaDemand:
     """What counts against one quota. zone: id or name of the zone of NAT gateways, "" where the region is what counts.
 
-    new: how many are to be made while all that stands is still there. existing: how many the stack's state has.
+    new: how many are to be made while the old ones still exist. existing: how many the stack's state has.
     """
 
     counted: str
@@ -42,7 +42,7 @@ class NetworkQuotaDemands:
 
 
 def network_quota_demand(plan: Plan, zone_names: ZoneNames) -> NetworkQuotaDemands:
-    """What a plan makes anew, and what stands of the same kind. zone_names: zone id -> the account's name for it.
+    """What a plan creates, and what exists of the same kind. zone_names: zone id -> the account's name for it.
 
     A replacement is new while what it replaces stands, unless that is deleted first: the engine then plans `replace`
     before it plans the new one.

@@ -63,7 +63,7 @@ def _taints(value: object) -> object:
 
 
 def _set_image(pool: PoolBuilder, ami_type: object, image_id: object) -> None:
-    """Set which image nodes start from, where it is a pool argument: other images have a rule of their own."""
+    """Set which image nodes start from, where it is a pool argument: other images have their own rule."""
     if isinstance(ami_type, str) and ami_type.startswith("AL2023"):
         pool.set("image", "al2023")
     elif isinstance(ami_type, str) and ami_type.startswith("BOTTLEROCKET"):

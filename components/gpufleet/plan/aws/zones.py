@@ -61,7 +61,7 @@ def zones_of(plan: Plan, resource: Resource, name: str, path: Sequence[str], zon
     names = [zone for zone in known if not is_zone_id(zone)]
     return PoolZones(
         ids=ids if whole and not names else None,
-        # An id and a name may mean the same zone: only like is told from like.
+        # An id and a name may mean the same zone: only ids are compared with ids, and names with names.
         places=ids if len(ids) >= len(names) else names,
         subnets=subnets,
         all_here=all_here,

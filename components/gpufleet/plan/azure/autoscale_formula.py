@@ -94,7 +94,7 @@ def _hull(values: list[Bounds]) -> Bounds:
 
 
 def _parts(text: str, separator: str) -> list[str]:
-    """The text between separators that stand outside all parentheses."""
+    """The text between separators outside all parentheses."""
     parts, depth, begin = [], 0, 0
     for index, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")

@@ -69,7 +69,7 @@ def _places(plan: Plan) -> list[Resource]:
 
 
 def _place(plan: Plan) -> Finding:
-    """Whether a queue of the plan takes a multi-node job. Which one it goes to is said only when it is submitted."""
+    """Whether a queue of the plan takes a multi-node job. Only its submission names the queue."""
     environments = plan.of_type(COMPUTE_ENVIRONMENT)
     known = {each.urn: market_of(each) for each in environments}
     unsuitable = sorted(

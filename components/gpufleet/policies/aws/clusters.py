@@ -39,7 +39,7 @@ def _zones(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Iterable[Fi
 
 
 def _endpoint(resource: Resource) -> Iterable[Finding]:
-    """EKS opens the public endpoint, to everybody, and no private one, where nothing is said."""
+    """EKS opens the public endpoint, to everybody, and no private one, by default."""
     block = value_of(resource, "vpcConfig")
     switches = [get_path(block, name) for name in ("endpointPrivateAccess", "endpointPublicAccess")]
     private = switches[0] is not UNKNOWN and bool(as_bool(switches[0]))
@@ -61,7 +61,7 @@ def _endpoint(resource: Resource) -> Iterable[Finding]:
 
 
 def _version(resource: Resource) -> Iterable[Finding]:
-    """EKS takes support EXTENDED where nothing is said."""
+    """EKS takes support EXTENDED by default."""
     version = value_of(resource, "version")
     support = get_path(value_of(resource, "upgradePolicy"), "supportType")
     if isinstance(version, str):
@@ -74,7 +74,7 @@ def _version(resource: Resource) -> Iterable[Finding]:
 
 
 def _own_servers(resource: Resource) -> Iterable[Finding]:
-    """EKS takes the mode CONFIG_MAP, and a public endpoint, where nothing is said."""
+    """EKS takes the mode CONFIG_MAP, and a public endpoint, by default."""
     networks = value_of(resource, "remoteNetworkConfig")
     if not isinstance(networks, Mapping):
         return

@@ -118,7 +118,7 @@ def _pools(files: FileSystems, nodes: Sequence[PlannedPool]) -> Iterable[Resourc
     complete = None not in files.zones.values()
     for pool in nodes:
         zones = coerce.texts(pool.intent, "zones")
-        # In another region the file system is the fault, which has a rule of its own.
+        # In another region the file system is the fault, which has its own rule.
         if pool.region in {region_of(each) for each in files.targets}:
             findings = [rules.target_for_nodes(zone=zone, targets=known, complete=complete) for zone in zones]
             yield from findings_on(pool.resource, findings)

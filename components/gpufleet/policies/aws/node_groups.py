@@ -99,7 +99,7 @@ def _types_and_image(plan: Plan, resource: Resource, template: LaunchTemplate) -
     types = [each for each in items(listed) if isinstance(each, str)]
     template_type = template.value_of("instanceType")
     release, version = value_of(resource, "releaseVersion"), value_of(resource, "version")
-    # Of one that stands, a pack sees the release that it had, beside the version that it gets.
+    # Of an existing one, a pack sees the release that it had, beside the version that it gets.
     if isinstance(release, str) and isinstance(version, str) and not may_stand(resource):
         yield groups.release_of_version(release=release, version=version)
     clusters = [value_of(each, "version") for each in plan.behind(resource, "clusterName", CLUSTER)]
@@ -117,7 +117,7 @@ def _types_and_image(plan: Plan, resource: Resource, template: LaunchTemplate) -
         return
     kind = ami_type if isinstance(ami_type, str) else ""
     yield groups.image_current(ami_type=kind)
-    # Without a version of their own, new nodes have the cluster's; those that stand keep theirs.
+    # Without their own version, new nodes have the cluster's; existing ones keep theirs.
     told = [version] if version is not None or may_stand(resource) else clusters
     its_version = next((each for each in told if each is not None), None)
     yield groups.image_of_version(ami_type=kind, version=its_version if isinstance(its_version, str) else "")
@@ -155,7 +155,7 @@ def _in_template(plan: Plan, resource: Resource, template: LaunchTemplate) -> It
     data, ami_type = template.value_of("userData"), value_of(resource, "amiType")
     if isinstance(data, str) and ami_type is not UNKNOWN:
         form = form_of(data)
-        # Without an image of its own, and without a word, the node group starts Amazon Linux.
+        # Without its own image, and without a word, the node group starts Amazon Linux.
         kind = ami_type if isinstance(ami_type, str) else "CUSTOM" if template.value_of("imageId") else "AL2023"
         if form != NOT_ENCODED:
             yield groups.user_data_form(form=form, ami_type=kind)
@@ -183,7 +183,7 @@ def _template(template: Resource) -> Iterable[Finding]:
         interfaces=len(interfaces), instance_groups=len(items(own)) or int(own is UNKNOWN and bool(at_interfaces))
     )
     efa = [each for each in blocks(interfaces) if get_path(each, "interfaceType") in ("efa", "efa-only")]
-    # The card that nothing is said about is the first.
+    # A card without an index is the first.
     yield one_on_each_card(cards=[number(get_path(each, "networkCardIndex")) or 0 for each in efa])
     placement = value_of(template, "placement")
     named = get_path(placement, "groupName") is not None or get_path(placement, "groupId") is not None

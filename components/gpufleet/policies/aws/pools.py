@@ -54,7 +54,7 @@ def _findings(pool: PlannedPool) -> list[Finding]:
     if pool.region is None:
         unknown.add("region")
     if pool.kind == "batch":
-        # Batch counts vCPUs, which have rules of their own.
+        # Batch counts vCPUs, which have their own rules.
         intent = {word: value for word, value in intent.items() if word not in _SIZES}
     findings = validate_pool_arguments(intent, pool.region or "", unknown, pool.interfaces)
     if pool.kind == "node-group" and may_stand(pool.resource):

@@ -30,7 +30,7 @@ def shares_group(plan: Plan, template: LaunchTemplate, reservation: Resource) ->
 def validate_reservation(pool: PlannedPool, reservation: Resource, zone_names: ZoneNames) -> list[Finding]:
     """Whether the reservation is of the pool's type and zone, and has room for all its nodes; [] if it does not tell.
 
-    A new reservation is whole: whoever else uses it is not seen from here.
+    A new reservation is whole: other users of it are not seen from here.
     """
     kind, count = value_of(reservation, "instanceType"), number(value_of(reservation, "instanceCount"))
     zone = zone_by_name(value_of(reservation, "availabilityZone"), zone_names)

@@ -89,7 +89,7 @@ def _reservation(reading: PropertyReader, pool: AzurePool) -> None:
 
 
 def _subnet(reading: PropertyReader, pool: AzurePool) -> None:
-    """A subnet has no region of its own: it lies where its network does."""
+    """A subnet has no region: it lies where its network does."""
     subnet = _one_behind(reading.graph, reading.resource, _SUBNET, "network:Subnet")
     if subnet is None or pool.profile:
         return

@@ -1,4 +1,4 @@
-"""Checks of JupyterHub's releases in a plan, whoever wrote the program: who reaches a login that accepts any name."""
+"""Checks of JupyterHub's releases in the plan of any program: who reaches a login that accepts any name."""
 
 from collections.abc import Mapping
 

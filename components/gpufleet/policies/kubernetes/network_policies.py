@@ -46,7 +46,7 @@ def _is_cilium(resource: Resource) -> bool:
 
 def _namespace(policy: Resource) -> object:
     found = get_path(value_of(policy, "metadata"), "namespace")
-    # What is not known yet is a namespace of its own.
+    # An unknown name counts as a separate namespace.
     return policy.urn if found is UNKNOWN else found
 
 

@@ -210,7 +210,7 @@ def _market(instance: Mapping[str, Any]) -> str:
 
 
 def _counts(held: Mapping[str, Any]) -> bool:
-    """Whether a reservation counts against the on-demand quota; capacity blocks have quotas of their own."""
+    """Whether a reservation counts against the on-demand quota; capacity blocks have their own quotas."""
     return held["State"] in _COUNTED and held.get("ReservationType") != "capacity-block"
 
 

@@ -49,7 +49,7 @@ def validate_aws(
             found += _node_quota(plan, pool, facts, queries)
             found += _reserved(plan, pool, facts, queries)
             found += _grouped(plan, pool, facts, queries)
-        # Nodes of our components are told apart by their tags.
+        # Nodes of our components are distinguished by their tags.
         existing = {
             name_of(pool, plan) for pool in here if name_of(pool, plan) == pool.resource.name and pool_exists(pool)
         }

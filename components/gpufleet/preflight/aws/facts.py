@@ -55,11 +55,11 @@ class AwsFacts(Protocol):
         ...
 
     def reservation(self, reservation_id: str) -> CapacityReservation | None:
-        """A reservation that the account holds or that is shared with it; None if there is none of that id."""
+        """A reservation that the account holds or that is shared with it; None if that id does not exist."""
         ...
 
     def placement_group(self, name: str) -> PlacementGroup | None:
-        """A placement group; None if there is none of that name."""
+        """A placement group; None if that name does not exist."""
         ...
 
     def resource_limit(self, counted: str) -> int | None:

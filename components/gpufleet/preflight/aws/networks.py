@@ -39,7 +39,7 @@ def _needs(plan: Plan, account: Callable[[str], AwsFacts], zone_names: ZoneNames
     by_name = {need.region for need in wanted.needs if not _is_counted_as(need.zone)}
     names: dict[str, str] = dict(zone_names)
     for region in sorted(by_name):
-        # Why it does not answer, if so, is said when the account is asked what it holds.
+        # Another check, of what the account holds, reports why it does not answer.
         names |= QueryRunner().ask(account(region).zone_names).value or {}
     return network_quota_demand(plan, names) if by_name else wanted
 

@@ -173,7 +173,7 @@ def _parsed(body: bytes, permission: str) -> dict[str, Any]:
     try:
         parsed = parse_json(body, permission)
     except ValueError as error:
-        raise ArmError(f"{permission}: Azure's answer is no JSON") from error
+        raise ArmError(f"{permission}: Azure's answer is not JSON") from error
     if not isinstance(parsed, dict):
         raise ArmError(f"{permission}: Azure's answer is not an object")
     return parsed

@@ -40,7 +40,7 @@ def validate_azure(
                 # A Batch pool with dedicated and low-priority nodes is two pools of one resource.
                 found += [] if size_finding in found else [size_finding]
         if facts is not None:
-            # A Batch account's pools are told apart by their names.
+            # A Batch account's pools are distinguished by their names.
             existing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and pool_exists(pool)}
             for need, limit in _limits(quota_demand(here, plan), facts, queries):
                 asked.append(without_own_nodes(need, limit, existing, queries))
@@ -100,7 +100,7 @@ def _of_subscription(
 def _of_batch(
     need: QuotaDemand, family: str, market: str, facts: AzureFacts, queries: QueryRunner
 ) -> QuotaLimit | None:
-    """The limit of a Batch account of its own, or of the subscription for an account that allocates there."""
+    """The limit of the Batch account itself, or of the subscription for an account that allocates there."""
     answer = queries.ask(facts.batch, need.account)
     if answer.known and answer.value is None:
         queries.add(

@@ -52,7 +52,7 @@ class AzureFacts(Protocol):
         ...
 
     def batch(self, account: str) -> BatchAccountQuota | None:
-        """A Batch account of the subscription; None if there is none of that name."""
+        """A Batch account of the subscription; None if that name does not exist."""
         ...
 
     def outbound_addresses(self, subnet: str) -> Sequence[str]:

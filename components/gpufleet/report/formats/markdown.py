@@ -29,7 +29,7 @@ from gpufleet.report.text import (
 from gpufleet.rules.messages import plural
 
 LIMIT = 64_000
-"""Characters; GitHub takes 65,536, and other tools add a line of their own."""
+"""Characters; GitHub takes 65,536, and other tools add their own line."""
 
 _ICONS = {
     "error": "\N{NO ENTRY}",

@@ -48,7 +48,7 @@ def image_name(*, image: str) -> Outcome:
     Source: Ec2Configuration of botocore's model of batch: Batch's own image for GPUs on ECS is ECS_AL2023_NVIDIA.
     """
     if image == "bottlerocket":
-        fix = "use al2023, or the id of an image of your own with the ECS agent (ami-...)"
+        fix = "use al2023, or the id of your own image with the ECS agent (ami-...)"
         return failed("image", image, "is not an image that Batch has for GPUs", fix)
     return passed()
 
@@ -61,7 +61,7 @@ def image_drives(*, type_name: str, architecture: str, image_type: str) -> Outco
     """
     if image_type != "ECS_AL2023_NVIDIA":
         return passed()
-    fix = "use another type, or an image of your own with the ECS agent (ami-...)"
+    fix = "use another type, or your own image with the ECS agent (ami-...)"
     if architecture != "x86_64":
         return failed("types", type_name, f"is {architecture}, which {image_type} is not made for", fix)
     if type_name.startswith(_NO_DRIVER_FOR):

@@ -25,7 +25,7 @@ def administered(*, creator_is_admin: bool, admins: Sequence[str]) -> Outcome:
 
 @rule("aws-cluster-api-reached", Severity.WARNING)
 def api_reached(*, public_access_cidrs: Sequence[str], phase: str = "", own_servers: bool = False) -> Outcome:
-    """Whoever installs software on a cluster can reach its API: a private endpoint answers inside the VPC only.
+    """A program that installs software on a cluster must reach its API: a private endpoint answers inside the VPC only.
 
     From elsewhere `up` fails a quarter of an hour in, at the first object on the new cluster. `phase`: as it is given,
     "" where it is not. `own_servers`: they join the cluster over a line, which that `up` only makes; with them a public

@@ -55,7 +55,7 @@ def throughput_range(*, disk_type: str, disk_throughput: int, disk_iops: int) ->
     """
     limits = DISK_TYPES[disk_type].throughput
     if limits is None:
-        problem = f"{disk_type} has no throughput of its own: it follows from the IOPS"
+        problem = f"{disk_type} has no separate throughput: it follows from the IOPS"
         return failed("disk_throughput", disk_throughput, problem, "leave it out, or use disk_type=gp3")
     least, most = limits
     if not least <= disk_throughput <= most:

@@ -35,5 +35,5 @@ def one_on_each_card(*, cards: Sequence[int]) -> Outcome:
     twice = sorted({card for card in cards if cards.count(card) > 1})
     if not twice:
         return passed()
-    fix = "give each EFA interface a network_card_index of its own"
+    fix = "give each EFA interface its own network_card_index"
     return failed("network_card_index", twice[0], f"is named by {cards.count(twice[0])} EFA interfaces", fix)

@@ -108,7 +108,7 @@ def certificate_ends(*, subject: str, ends: date, today: date) -> Outcome:
 
 
 def authorities_of(pem: str) -> tuple[int, list[CertificateAuthority]]:
-    """How many certificates a text in PEM holds, and those of authorities among them; (0, []) where it is no PEM."""
+    """How many certificates a text in PEM holds, and those of authorities among them; (0, []) where it is not PEM."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(cadata=pem.encode("ascii").decode())

@@ -23,7 +23,7 @@ def image_known(*, image: str) -> Outcome:
         fix = "an id is ami- and 17 hexadecimal digits"
         return failed("image", image, "is not the id of an image", fix)
     return failed(
-        "image", image, "is not a known image", f"{use_one_of(image, IMAGES)}, or the id of one of your own (ami-...)"
+        "image", image, "is not a known image", f"{use_one_of(image, IMAGES)}, or the id of your own image (ami-...)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Rules on an EC2 launch template, whoever uses it."""
+"""Rules on an EC2 launch template."""
 
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 

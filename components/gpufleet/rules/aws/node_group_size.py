@@ -34,7 +34,7 @@ def nodes_within_quota(*, most: int, limit: int | None, region: str) -> Outcome:
 
 @rule("aws-node-group-live-minimum", Severity.ERROR)
 def live_minimum(*, stands: bool, least: int, desired: int, cluster: str, group: str) -> Outcome:
-    """The minimum of a node group that stands is not above its number of nodes, which the autoscaler owns.
+    """The minimum of an existing node group is not above its number of nodes, which the autoscaler owns.
 
     `stands`: whether this is an update. `desired`: what the update sends, which is the state's number and not the
     program's, as the program ignores it.

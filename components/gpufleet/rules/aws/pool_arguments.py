@@ -1,4 +1,4 @@
-"""Every rule on what a pool of GPU nodes is to be, whoever wrote it: a component's arguments, or a plan's resources."""
+"""Every rule on what a pool of GPU nodes is to be: a component's arguments, or a plan's resources."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ def upstream_known(*, prefix: str, upstream: str) -> Outcome:
         return passed()
     if upstream.removeprefix("https://").partition("/")[0] == "nvcr.io":
         problem = "ECR has no pull-through cache for NVIDIA's registry"
-        return failed(argument, upstream, problem, "copy its images into a repository of your own, for instance in CI")
+        return failed(argument, upstream, problem, "copy its images into your own repository, for instance in CI")
     known = (*OPEN_UPSTREAMS, *LOGIN_UPSTREAMS, "<name>.azurecr.io")
     if upstream in ("docker.io", "index.docker.io", "hub.docker.com"):
         return failed(argument, upstream, "is not the host of Docker Hub's registry", "use registry-1.docker.io")

@@ -65,7 +65,7 @@ def ranges_apart(*, argument: str, cidr: str, other: str, other_cidr: str, sure:
         return passed()
     problem = f"overlaps {other}={other_cidr}"
     if sure:
-        return failed(argument, cidr, problem, "give each a range of its own")
+        return failed(argument, cidr, problem, "give each its own range")
     return unverified(argument, cidr, f"{problem}, which EKS may choose", "use another range")
 
 
@@ -97,7 +97,8 @@ def one_endpoint(*, private: bool, public: bool) -> Outcome:
 
 @rule("aws-hybrid-endpoint-way-out", Severity.WARNING)
 def public_only(*, private: bool, cidrs: Sequence[str]) -> Outcome:
-    """With a public endpoint alone, whoever joins is among the ranges that reach it: the VPC's NAT, and the site.
+    """With a public endpoint alone, every node that joins is among the ranges that reach it: the VPC's NAT, and the
+    site.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html: with private access disabled, the
     CIDR blocks include the addresses that nodes and pods come from.
@@ -113,7 +114,7 @@ def mode_with_entries(*, mode: str) -> Outcome:
     """A cluster that on-prem servers join identifies them by an access entry.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cluster-update.html: authentication mode API
-    or API_AND_CONFIG_MAP; EKS takes CONFIG_MAP where nothing is said in its API.
+    or API_AND_CONFIG_MAP; EKS's API takes CONFIG_MAP by default.
     """
     if mode in MODES:
         return passed()

@@ -42,7 +42,7 @@ def services_apart_from_vpc(*, service_cidr: str, vpc_cidr: str) -> Outcome:
     """
     if not ipaddress.IPv4Network(service_cidr).overlaps(ipaddress.IPv4Network(vpc_cidr)):
         return passed()
-    return failed("service_cidr", service_cidr, f"overlaps vpc_cidr={vpc_cidr}", "give each a range of its own")
+    return failed("service_cidr", service_cidr, f"overlaps vpc_cidr={vpc_cidr}", "give each its own range")
 
 
 def validate_services(args: Mapping[str, object]) -> list[Finding]:

@@ -131,4 +131,4 @@ def image_driver(*, image: str, driver: str | None, type_name: str) -> Outcome:
     has = "NVIDIA's CUDA driver" if driver else "no NVIDIA driver"
     problem = f"has {has}, and {type_name} works with the {wanted} driver only"
     fix = "use a size of the NC or ND families" if virtual else "use microsoft-dsvm:ubuntu-hpc:2404"
-    return failed("image", image, problem, f"{fix}, an image of your own, or install it with start_command")
+    return failed("image", image, problem, f"{fix}, your own image, or install it with start_command")

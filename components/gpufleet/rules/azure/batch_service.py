@@ -38,7 +38,7 @@ def communication(*, mode: str) -> Outcome:
 
 @rule("azure-batch-certificates", Severity.ERROR)
 def certificates(*, count: int) -> Outcome:
-    """A Batch pool has no certificates of its own, which are retired since February 2024.
+    """A Batch pool has no certificates, which are retired since February 2024.
 
     Source: https://learn.microsoft.com/azure/batch/batch-certificate-migration-guide
     """

@@ -162,7 +162,7 @@ def name_legal(*, cluster_name: str) -> Outcome:
 
 @rule("azure-cluster-addresses", Severity.ERROR)
 def addresses_apart(*, pods: str, services: str) -> Outcome:
-    """Pods and services have IPv4 ranges of their own.
+    """Pods and services have separate IPv4 ranges.
 
     Source: https://learn.microsoft.com/azure/aks/azure-cni-overlay: podCidr and serviceCidr must not overlap; the
     services' range is smaller than /12.
@@ -197,7 +197,7 @@ def dns_inside(*, dns: str, services: str) -> Outcome:
     usual = network.network_address + 10
     if address in network and address > network.network_address + 1:
         return passed()
-    return failed("dns_service_ip", dns, f"is no address for a service in {services}", f"use one such as {usual}")
+    return failed("dns_service_ip", dns, f"is not an address for a service in {services}", f"use one such as {usual}")
 
 
 @rule("azure-cluster-workload-identity", Severity.ERROR)

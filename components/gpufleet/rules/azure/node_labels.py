@@ -21,7 +21,7 @@ def label_free(*, key: str) -> Outcome:
     of_kubernetes = any(domain == root or domain.endswith(f".{root}") for root in _OF_KUBERNETES)
     if domain != "kubernetes.azure.com" and (not of_kubernetes or domain in _ALLOWED):
         return passed()
-    return failed("labels", key, "has a prefix that AKS keeps for itself", "use a domain of your own: example.com/role")
+    return failed("labels", key, "has a prefix that AKS keeps for itself", "use your own domain: example.com/role")
 
 
 def validate_node_labels(pool: Mapping[str, object]) -> list[Finding]:

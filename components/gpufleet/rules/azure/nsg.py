@@ -64,7 +64,7 @@ def _concerns(entry: Mapping[str, object], direction: str, port: int) -> bool | 
 
 
 def _values(entry: Mapping[str, object], name: str) -> tuple[str, ...] | None:
-    """What is said in the singular and in the plural; None where a part of it is not plain."""
+    """The values of the singular and of the plural property; None where a part of it is not plain."""
     one, many = entry.get(name), entry.get(f"{name}es" if name.endswith("x") else f"{name}s")
     if (one is not None and not isinstance(one, str)) or (many is not None and not coerce.is_texts(many)):
         return None
@@ -119,4 +119,4 @@ def priority_once(*, direction: str, priority: int, names: Sequence[str]) -> Out
     if len(names) < 2:
         return passed()
     problem = f"is that of {len(names)} {direction.lower()} rules: {join_words(names, 'and')}"
-    return failed("priority", priority, problem, "give each a priority of its own")
+    return failed("priority", priority, problem, "give each its own priority")

@@ -46,7 +46,7 @@ def endpoint_group(*, kind: str, groups: Sequence[str]) -> Outcome:
         return failed("group_ids", list(groups), "is more than one part of a service", "make an endpoint for each")
     if groups and groups[0] not in legal:
         shown = legal[: len(STORAGE_GROUPS)]
-        return failed("group_ids", list(groups), "is no part of that service", f"use {join_words(shown)}")
+        return failed("group_ids", list(groups), "does not belong to that service", f"use {join_words(shown)}")
     return passed()
 
 

@@ -146,7 +146,7 @@ def secret_id(*, argument: str, secret: str) -> Outcome:
     if _SECRET.fullmatch(secret):
         return passed()
     fix = "give the address of a secret, such as https://VAULT.vault.azure.net/secrets/NAME"
-    # Whoever wrote the password itself does not want to read it in a log.
+    # An author who wrote the password itself does not want to read it in a log.
     return failed(argument, "(hidden)", "is not the address of a key vault secret", fix)
 
 

@@ -30,7 +30,7 @@ def repository_form(*, argument: str, repository: str) -> Outcome:
 
 @rule("any-gpu-operator-rdma", Severity.ERROR)
 def rdma_of_driver(*, rdma: bool, driver: bool) -> Outcome:
-    """The GPU operator turns RDMA on in a driver of its own.
+    """The GPU operator turns RDMA on in its own driver.
 
     Source: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-operator-rdma.html:
     driver.rdma.enabled is a setting of the driver that the operator installs.

@@ -66,8 +66,8 @@ def reaches(place: str, files: str, *, link: bool, sync_hours: int | None) -> bo
 def validate_file_access(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on pools and shared files, one by one; the whole is never rejected.
 
-    Reads places (of the pools), files_place, link (a line between the places, whoever made it), sync_hours (of a copy
-    at the other place), sync_back.
+    Reads places (of the pools), files_place, link (a line between the places, made here or elsewhere), sync_hours (of a
+    copy at the other place), sync_back.
     """
     files = coerce.text(args, "files_place")
     link = coerce.flag(args, "link", False)

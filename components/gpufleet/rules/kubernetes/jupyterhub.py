@@ -55,7 +55,7 @@ def database_placed(*, database: str, storage_class: bool) -> Outcome:
     """A hub that keeps its database on a volume names the storage class that makes the volume.
 
     Source: https://kubernetes.io/docs/concepts/storage/persistent-volumes/#class-1: a claim waits for ever where there
-    is no such class, and no default one; EKS has had none since 1.30
+    is neither such a class nor a default one; EKS has had none since 1.30
     (https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.html), kubeadm never.
     """
     if database != "volume" or storage_class:

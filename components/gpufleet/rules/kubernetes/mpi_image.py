@@ -27,7 +27,7 @@ def image_pinned(*, image: str) -> Outcome:
     """A job's image is named by a digest or by a tag other than latest, so that all of its workers run the same.
 
     Source: https://kubernetes.io/docs/concepts/containers/images/#image-pull-policy: without a tag latest is meant,
-    and latest is pulled anew by each node that starts, also in the middle of a push.
+    and latest is pulled again by each node that starts, also in the middle of a push.
     """
     found = _REFERENCE.fullmatch(image)
     if not found or found["digest"] or found["tag"] not in (None, "latest"):

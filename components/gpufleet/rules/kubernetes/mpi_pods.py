@@ -80,7 +80,7 @@ def variable_name(*, name: str) -> Outcome:
 
 @rule("any-mpi-secret", Severity.ERROR)
 def secret_reference(*, variable: str, reference: str, in_env: bool) -> Outcome:
-    """A secret variable names a Secret of the namespace and maybe a key of it, and is no variable of `env`.
+    """A secret variable names a Secret of the namespace and maybe a key of it, and is not a variable of `env`.
 
     Source: https://kubernetes.io/docs/concepts/configuration/secret/: names are DNS subdomains; keys have letters,
     digits, -, _ and dots.

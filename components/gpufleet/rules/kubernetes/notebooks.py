@@ -86,7 +86,7 @@ def idle_culled(*, minutes: int) -> Outcome:
 
 @rule("any-notebooks-users", Severity.WARNING)
 def users_known(*, count: int) -> Outcome:
-    """Each user has a uid of their own, under which they write on the shared volume.
+    """Each user has their own uid, under which they write on the shared volume.
 
     Source: man 5 nfs (AUTH_SYS): a server knows users by their number alone, so that under one uid everybody may read
     and delete everybody's home.

@@ -20,7 +20,7 @@ _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 def checksum_given(*, version: str, sha256: str | None, known: Sequence[str]) -> Outcome:
     """The checksum of the operator's manifest is known, or given as 64 hexadecimal digits.
 
-    Source: the manifest holds a ClusterRole over pods and secrets of every namespace: whoever can change what an
+    Source: the manifest holds a ClusterRole over pods and secrets of every namespace: anyone who can change what an
     address serves owns the cluster.
     """
     if sha256 is not None:

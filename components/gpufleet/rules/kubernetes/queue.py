@@ -26,7 +26,7 @@ def flavor_known(*, namespace: str, flavor: str, known: Sequence[str]) -> Outcom
     if flavor in known:
         return passed()
     fix = use_one_of(flavor, known) if known else "name it in flavors"
-    return failed(f"quotas.{namespace}", flavor, "is none of the flavors", fix)
+    return failed(f"quotas.{namespace}", flavor, "is not one of the flavors", fix)
 
 
 @rule("any-queue-flavor-known", Severity.ERROR)

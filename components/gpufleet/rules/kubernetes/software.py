@@ -39,7 +39,7 @@ def validate_software(software: Sequence[str], pools: Mapping[str, Mapping[str, 
     if not software:
         return []
     needed = {
-        # The GPU operator has a device plugin of its own.
+        # The GPU operator has its own device plugin.
         "device-plugin": []
         if "gpu-operator" in software
         else [name for name, pool in pools.items() if pool.get("image") != BOTTLEROCKET],

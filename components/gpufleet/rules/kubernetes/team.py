@@ -45,7 +45,7 @@ def login_form(*, complete: bool) -> Outcome:
     """A registry's login is the JSON of a .dockerconfigjson with a registry in auths.
 
     Source: https://kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry/; the API server
-    rejects what is no JSON, and a pod with another login stays ImagePullBackOff.
+    rejects what is not JSON, and a pod with another login stays ImagePullBackOff.
     """
     if complete:
         return passed()

@@ -64,7 +64,7 @@ def pool_of_one(*, pool: str, owners: Sequence[str], users: Sequence[str]) -> Ou
 
 @rule("any-teams-budget", Severity.ERROR)
 def budget_counts(*, team: str, cloud_pools: Sequence[str]) -> Outcome:
-    """A team's budget covers cloud pools of its own.
+    """A team's budget covers its own cloud pools.
 
     Source: https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/cost-alloc-tags.html: a tag is of a whole
     resource; the nodes of a shared pool have one bill. Own servers are on no cloud's bill.
@@ -72,12 +72,12 @@ def budget_counts(*, team: str, cloud_pools: Sequence[str]) -> Outcome:
     if cloud_pools:
         return passed()
     fix = "name such pools in its pools, or leave the budget out; `gpufleet usage --by team` splits shared pools"
-    return failed(f"teams.{team}.budget", "given", "would cover nothing: the team has no cloud pool of its own", fix)
+    return failed(f"teams.{team}.budget", "given", "would cover nothing: the team has no cloud pool", fix)
 
 
 @rule("any-users-access-point", Severity.ERROR)
 def files_keep_uids(*, users: int, access_point: bool) -> Outcome:
-    """Users have files under their own uid: not through an EFS access point, which has a user of its own.
+    """Users have files under their own uid: not through an EFS access point, which has its own user.
 
     Source: https://docs.aws.amazon.com/efs/latest/ug/enforce-identity-access-points.html: its identity replaces the
     client's for every operation.
@@ -94,7 +94,7 @@ def validate_teams(
     """Every finding on teams together. Reads quota, pools, budget, users of each.
 
     single: whether one team is given beside them. gpus: the most GPUs of each pool that the queue counts; None: there
-    is no queue. clouds: pools that a cloud bills.
+    is not a queue. clouds: pools that a cloud bills.
     """
     findings = [teams_or_team(team=single, teams=len(teams))]
     known = sorted({*clouds, *(gpus or ())})

@@ -10,7 +10,7 @@ LEAST_ID = 1000
 _MOST_ID = 2_147_483_647
 _NOBODY = 65534
 _LOGIN = re.compile(r"[a-z_]([a-z0-9._-]{0,30}[a-z0-9])?")
-_OUT = f"is none of 1 to {_MOST_ID}, those that Kubernetes takes"
+_OUT = f"must be from 1 to {_MOST_ID}, which Kubernetes takes"
 
 
 @rule("any-user-login", Severity.ERROR)
@@ -82,7 +82,7 @@ def validate_users_of_teams(teams: Mapping[str, Mapping[str, object]]) -> list[F
 
 
 def uids(teams: Mapping[str, Mapping[str, object]]) -> dict[int, list[str]]:
-    """Who has each uid. teams: users by team; with an empty name of the team users stand without it."""
+    """The users of each uid. teams: users by team; with an empty name of the team users stand without it."""
     found: dict[int, dict[str, str]] = {}
     for team, users in teams.items():
         for name, ids in users.items():

@@ -92,7 +92,7 @@ def nfs_version(*, kind: str, options: Sequence[str]) -> Outcome:
     """Files are mounted with an NFS version that their server supports: EFS 4.0 and 4.1, Azure's file shares 4.1.
 
     Source: https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
-    https://learn.microsoft.com/azure/storage/files/files-nfs-protocol; NFS 3 has no locks of its own.
+    https://learn.microsoft.com/azure/storage/files/files-nfs-protocol; NFS 3 itself has no locks.
     """
     spoken = {"efs": ("4", "4.0", "4.1"), "azure_files": ("4.1",), "nfs": ("4", "4.0", "4.1", "4.2")}.get(kind)
     for option in options:

@@ -149,7 +149,7 @@ def test_interruption_leaves_the_job_and_says_how_to_come_back(here: FakeAws, ru
             process.kill()
     assert process.returncode == 130
     assert told == (
-        "\ntrain: goes on; follow it again with `gpufleet jobs logs dev train --follow`; "
+        "\ntrain: continues; follow it again with `gpufleet jobs logs dev train --follow`; "
         "stop it with `gpufleet jobs cancel dev train`\n"
     )
     assert here.wait_for_job("train").status == "SUBMITTED"

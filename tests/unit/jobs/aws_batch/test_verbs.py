@@ -127,7 +127,7 @@ def test_expired_token_while_following_leaves_the_job(here: FakeAws, run: Any, j
     done = run("jobs", "logs", "dev", "train", "--follow")
     assert (done.exit_code, done.stderr) == (
         1,
-        "Error: AWS credentials: expired; sign in again, for instance with `aws sso login`; train goes on, follow it "
+        "Error: AWS credentials: expired; sign in again, for instance with `aws sso login`; train continues, follow it "
         "again with `gpufleet jobs logs dev train --follow`\n",
     )
 

@@ -15,7 +15,7 @@ SUBMIT = ("jobs", "submit", "dev", "--name", "train", "--pool", "spot", "--image
 TRAIN = ("--", "python3", "train.py")
 GONE = (
     f"node 1 (10.0.0.5) is gone, as a Spot node that is evicted: this try of the task ends with code {EVICTED}; the "
-    "next one goes on from the newest checkpoint\n"
+    "next one continues from the newest checkpoint\n"
 )
 
 
@@ -59,7 +59,7 @@ def test_eviction_is_told_and_the_next_try_is_read_from_its_beginning(here: Fake
     assert done.stdout.splitlines() == ["epoch 1", "epoch 2", "resumed at epoch 2"]
     assert done.stderr.splitlines()[-6:-1] == [
         "train: running",
-        "train: its Spot node node-0 was taken by Azure; the job goes on from its newest checkpoint when there is "
+        "train: its Spot node node-0 was taken by Azure; the job continues from its newest checkpoint when there is "
         "another",
         "train: active",
         "train: running",
@@ -90,7 +90,7 @@ def test_try_that_lost_another_node_goes_on_from_the_checkpoint(here: FakeBatch,
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines == ["epoch 1", GONE.strip(), "epoch 2, too late to be seen", "resumed at epoch 2"]
-    note = "train: try 2: a Spot node was taken by Azure; the job goes on from its newest checkpoint"
+    note = "train: try 2: a Spot node was taken by Azure; the job continues from its newest checkpoint"
     assert note in done.stderr.splitlines()
 
 
@@ -109,7 +109,7 @@ def test_try_that_fails_by_itself(here: FakeBatch, run: Any) -> None:
         done = run(*SUBMIT, "--retries", "1", *TRAIN)
     assert done.exit_code == 137
     told = done.stderr.splitlines()
-    assert "train: try 2: the last one failed; the job goes on from its newest checkpoint" in told
+    assert "train: try 2: the last one failed; the job continues from its newest checkpoint" in told
     assert told[-1].endswith("s: the task's exit code is 137")
 
 

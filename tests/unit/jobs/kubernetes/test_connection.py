@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from gpufleet.cli import main
 from gpufleet.jobs.kubernetes.connection import KubeconfigError, connect
 
-ANEW = "; take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
+ANEW = "; take it again from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 LACKS = "is not a kubeconfig: it needs clusters, users, contexts and a current-context"
 
 

@@ -173,7 +173,7 @@ def test_api_server_that_stays_away_ends_in_one_line_that_says_how_to_go_on() ->
     assert "\n" not in line
     assert line == (
         f"dev: http://127.0.0.1:{here.port} cannot be reached: connection refused; is the cluster up, and this machine "
-        f"allowed to reach it?; gave up after 0 s, the job is not touched; go on with `{RESUME}`"
+        f"allowed to reach it?; gave up after 0 s, the job is not touched; continue with `{RESUME}`"
     )
 
 

@@ -83,8 +83,8 @@ def test_missing_file_is_one_line(home: Path) -> None:
 def test_references() -> None:
     assert validate_secrets("run", {"A": "wandb", "B": "~/x", "C": "/x/y"}, ["GPUFLEET_JOB"]) == []
     assert validate_secrets("run", {"A": "../x", "B": "/x y", "GPUFLEET_JOB": "x"}, ["GPUFLEET_JOB"]) == [
-        "run: secrets.A: use the name of a secret, or the path of a file of yours with mode 600",
-        "run: secrets.B: use the name of a secret, or the path of a file of yours with mode 600",
+        "run: secrets.A: use the name of a secret, or the path of your own file with mode 600",
+        "run: secrets.B: use the name of a secret, or the path of your own file with mode 600",
         "run: secrets=GPUFLEET_JOB: is set for every job; use another",
     ]
     assert secret_lines("lab", {}) == []

@@ -39,7 +39,7 @@ def refused(code, message="no\nentry"):
         (400, b"<html>", "Microsoft.Compute/locations/usages/read: HTTP 400"),
         (400, ["x"], "Microsoft.Compute/locations/usages/read: HTTP 400"),
         (302, b"", "Microsoft.Compute/locations/usages/read: HTTP 302"),
-        (200, b"<html>", "Microsoft.Compute/locations/usages/read: Azure's answer is no JSON"),
+        (200, b"<html>", "Microsoft.Compute/locations/usages/read: Azure's answer is not JSON"),
         (200, [], "Microsoft.Compute/locations/usages/read: Azure's answer is not an object"),
     ],
 )

@@ -68,8 +68,8 @@ CASES = {
             {"image": "bottlerocket"},
             "fail",
             (
-                "trainers: image=bottlerocket: is not an image that Batch has for GPUs; use al2023, or the id of an "
-                "image of your own with the ECS agent (ami-...) [aws-batch-image-word]"
+                "trainers: image=bottlerocket: is not an image that Batch has for GPUs; use al2023, or the id of your "
+                "own image with the ECS agent (ami-...) [aws-batch-image-word]"
             ),
         ),
     ],
@@ -87,7 +87,7 @@ CASES = {
             "fail",
             (
                 "trainers: types=g5g.xlarge: is arm64, which ECS_AL2023_NVIDIA is not made for; use another type, or "
-                "an image of your own with the ECS agent (ami-...) [aws-batch-image-type]"
+                "your own image with the ECS agent (ami-...) [aws-batch-image-type]"
             ),
         ),
         (
@@ -96,7 +96,7 @@ CASES = {
             "fail",
             (
                 "trainers: types=p3dn.24xlarge: has GPUs too old for the driver of ECS_AL2023_NVIDIA; use another "
-                "type, or an image of your own with the ECS agent (ami-...) [aws-batch-image-type]"
+                "type, or your own image with the ECS agent (ami-...) [aws-batch-image-type]"
             ),
         ),
         (
@@ -105,7 +105,7 @@ CASES = {
             "fail",
             (
                 "trainers: types=p3.2xlarge: has GPUs too old for the driver of ECS_AL2023_NVIDIA; use another type, "
-                "or an image of your own with the ECS agent (ami-...) [aws-batch-image-type]"
+                "or your own image with the ECS agent (ami-...) [aws-batch-image-type]"
             ),
         ),
     ],

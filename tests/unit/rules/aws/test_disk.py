@@ -77,7 +77,7 @@ CASES = {
             {"disk_type": "io2", "disk_throughput": 500, "disk_iops": 3000},
             "fail",
             (
-                "trainers: disk_throughput=500: io2 has no throughput of its own: it follows from the IOPS; leave it "
+                "trainers: disk_throughput=500: io2 has no separate throughput: it follows from the IOPS; leave it "
                 "out, or use disk_type=gp3 [aws-disk-throughput]"
             ),
         ),

@@ -74,8 +74,8 @@ CASES = {
             {"cards": (0, 0)},
             "fail",
             (
-                "trainers: network_card_index=0: is named by 2 EFA interfaces; give each EFA interface a "
-                "network_card_index of its own [aws-fabric-cards]"
+                "trainers: network_card_index=0: is named by 2 EFA interfaces; give each EFA interface its "
+                "own network_card_index [aws-fabric-cards]"
             ),
         ),
         (
@@ -83,8 +83,8 @@ CASES = {
             {"cards": (0, 1, 1, 1)},
             "fail",
             (
-                "trainers: network_card_index=1: is named by 3 EFA interfaces; give each EFA interface a "
-                "network_card_index of its own [aws-fabric-cards]"
+                "trainers: network_card_index=1: is named by 3 EFA interfaces; give each EFA interface its "
+                "own network_card_index [aws-fabric-cards]"
             ),
         ),
     ],

@@ -23,8 +23,7 @@ CASES = {
             "fail",
             (
                 "trainers: image=al2: is not a known image; did you mean al2023? (use al2023 or bottlerocket), or the "
-                "id of "
-                "one of your own (ami-...) [aws-image-known]"
+                "id of your own image (ami-...) [aws-image-known]"
             ),
         ),
         (
@@ -32,8 +31,8 @@ CASES = {
             {"image": "ubuntu"},
             "fail",
             (
-                "trainers: image=ubuntu: is not a known image; use al2023 or bottlerocket, or the id of one of your "
-                "own "
+                "trainers: image=ubuntu: is not a known image; use al2023 or bottlerocket, or the id of your own "
+                "image "
                 "(ami-...) [aws-image-known]"
             ),
         ),

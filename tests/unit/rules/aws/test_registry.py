@@ -85,7 +85,7 @@ CASES = {
             "fail",
             (
                 "trainers: pull_through.ngc=nvcr.io: ECR has no pull-through cache for NVIDIA's registry; copy its "
-                "images into a repository of your own, for instance in CI [aws-registry-upstream]"
+                "images into your own repository, for instance in CI [aws-registry-upstream]"
             ),
         ),
         (
@@ -94,7 +94,7 @@ CASES = {
             "fail",
             (
                 "trainers: pull_through.ngc=https://nvcr.io/nvidia: ECR has no pull-through cache for NVIDIA's "
-                "registry; copy its images into a repository of your own, for instance in CI "
+                "registry; copy its images into your own repository, for instance in CI "
                 "[aws-registry-upstream]"
             ),
         ),

@@ -80,7 +80,7 @@ CASES = {
             "inside",
             {"argument": NODES, "cidr": "10.0.5.0/24", "other": "vpc_cidr", "other_cidr": "10.0.0.0/16"},
             "fail",
-            f"trainers: {NODES}=10.0.5.0/24: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+            f"trainers: {NODES}=10.0.5.0/24: overlaps vpc_cidr=10.0.0.0/16; give each its own range "
             "[aws-hybrid-ranges-apart]",
         ),
         (

@@ -38,7 +38,7 @@ CASES = {
             {"service_cidr": "10.0.128.0/20", "vpc_cidr": "10.0.0.0/16"},
             "fail",
             (
-                "trainers: service_cidr=10.0.128.0/20: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+                "trainers: service_cidr=10.0.128.0/20: overlaps vpc_cidr=10.0.0.0/16; give each its own range "
                 "[aws-cluster-services-apart]"
             ),
         ),

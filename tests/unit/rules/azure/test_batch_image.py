@@ -234,7 +234,7 @@ CASES = {
             "fail",
             (
                 "trainers: image=a:b:1: has no NVIDIA driver, and Standard_NC4as_T4_v3 works with the CUDA driver "
-                "only; use microsoft-dsvm:ubuntu-hpc:2404, an image of your own, or install it with start_command "
+                "only; use microsoft-dsvm:ubuntu-hpc:2404, your own image, or install it with start_command "
                 "[azure-batch-image-driver]"
             ),
         ),
@@ -244,8 +244,8 @@ CASES = {
             "fail",
             (
                 "trainers: image=microsoft-dsvm:ubuntu-hpc:2404: has NVIDIA's CUDA driver, and "
-                "Standard_NV36ads_A10_v5 works with the GRID driver only; use a size of the NC or ND families, an "
-                "image of your own, or install it with start_command [azure-batch-image-driver]"
+                "Standard_NV36ads_A10_v5 works with the GRID driver only; use a size of the NC or ND families, your "
+                "own image, or install it with start_command [azure-batch-image-driver]"
             ),
         ),
         (
@@ -254,7 +254,7 @@ CASES = {
             "fail",
             (
                 "trainers: image=a:b:1: has no NVIDIA driver, and Standard_NV36ads_A10_v5 works with the GRID driver "
-                "only; use a size of the NC or ND families, an image of your own, or install it with start_command "
+                "only; use a size of the NC or ND families, your own image, or install it with start_command "
                 "[azure-batch-image-driver]"
             ),
         ),

@@ -273,7 +273,7 @@ CASES = {
             {"dns": "10.0.0.10", "services": "10.200.0.0/16"},
             "fail",
             (
-                "trainers: dns_service_ip=10.0.0.10: is no address for a service in 10.200.0.0/16; use one such as "
+                "trainers: dns_service_ip=10.0.0.10: is not an address for a service in 10.200.0.0/16; use one such as "
                 "10.200.0.10 [azure-cluster-dns]"
             ),
         ),
@@ -282,7 +282,7 @@ CASES = {
             {"dns": "10.0.0.1", "services": "10.0.0.0/16"},
             "fail",
             (
-                "trainers: dns_service_ip=10.0.0.1: is no address for a service in 10.0.0.0/16; use one such as "
+                "trainers: dns_service_ip=10.0.0.1: is not an address for a service in 10.0.0.0/16; use one such as "
                 "10.0.0.10 [azure-cluster-dns]"
             ),
         ),

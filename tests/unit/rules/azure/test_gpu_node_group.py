@@ -28,7 +28,7 @@ PRICE = (
     "is not a valid price; use dollars by the hour above 0, or -1 for the on-demand price [azure-agent-pool-spot-price]"
 )
 DISK = "is not a disk size that AKS supports; use 30 to 2048 [azure-agent-pool-disk]"
-LABEL = "has a prefix that AKS keeps for itself; use a domain of your own: example.com/role [azure-label-reserved]"
+LABEL = "has a prefix that AKS keeps for itself; use your own domain: example.com/role [azure-label-reserved]"
 
 CASES = {
     infiniband_on_aks: [

@@ -58,7 +58,7 @@ CASES = {
             {"direction": "Inbound", "priority": 100, "names": ["nodes", "login"]},
             "fail",
             (
-                "trainers: priority=100: is that of 2 inbound rules: nodes and login; give each a priority of its own "
+                "trainers: priority=100: is that of 2 inbound rules: nodes and login; give each its own priority "
                 "[azure-nsg-priority]"
             ),
         ),

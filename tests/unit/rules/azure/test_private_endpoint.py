@@ -35,8 +35,8 @@ CASES = {
             {"kind": "storage:StorageAccount", "groups": ["blobs"]},
             "fail",
             (
-                "trainers: group_ids=[blobs]: is no part of that service; use blob, dfs, file, queue, table or web "
-                "[azure-private-endpoint-group]"
+                "trainers: group_ids=[blobs]: does not belong to that service; use blob, dfs, file, queue, table or "
+                "web [azure-private-endpoint-group]"
             ),
         ),
         (

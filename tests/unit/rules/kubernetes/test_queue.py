@@ -10,7 +10,7 @@ CASES = {
             {"namespace": "vision", "flavor": "H100", "known": ("a100", "h100")},
             "fail",
             (
-                "trainers: quotas.vision=H100: is none of the flavors; did you mean h100? (use a100 or h100) "
+                "trainers: quotas.vision=H100: is not one of the flavors; did you mean h100? (use a100 or h100) "
                 "[any-queue-flavor]"
             ),
         ),
@@ -18,7 +18,7 @@ CASES = {
             "none",
             {"namespace": "vision", "flavor": "h100", "known": ()},
             "fail",
-            ("trainers: quotas.vision=h100: is none of the flavors; name it in flavors [any-queue-flavor]"),
+            ("trainers: quotas.vision=h100: is not one of the flavors; name it in flavors [any-queue-flavor]"),
         ),
     ],
     flavor_whole: [

@@ -74,8 +74,8 @@ CASES = {
             "shared only",
             {"team": "vision", "cloud_pools": []},
             "fail",
-            "trainers: teams.vision.budget=given: would cover nothing: the team has no cloud pool "
-            "of its own; name such "
+            "trainers: teams.vision.budget=given: would cover nothing: the team has no cloud "
+            "pool; name such "
             "pools in its pools, or leave the budget out; `gpufleet usage --by team` splits shared pools"
             " [any-teams-budget]",
         ),

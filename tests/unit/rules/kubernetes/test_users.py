@@ -10,7 +10,7 @@ from gpufleet.rules.kubernetes.users import (
 
 _NAME = "use up to 32 lower-case letters, digits and . _ - between them, a letter first, such as ana [any-user-login]"
 _SYSTEM = "is one of the system's; use 1000 or more, or set least_id [any-user-id]"
-_RANGE = "is none of 1 to 2147483647, those that Kubernetes takes; use one of 1000 to 2147483647 [any-user-id]"
+_RANGE = "must be from 1 to 2147483647, which Kubernetes takes; use one of 1000 to 2147483647 [any-user-id]"
 
 CASES = {
     login_name: [
