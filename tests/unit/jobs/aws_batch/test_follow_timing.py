@@ -55,8 +55,8 @@ def test_aws_that_does_not_answer_is_given_up_after_ten_minutes(settings: JobSet
     with pytest.raises(UserError) as error:
         followed(settings, clock, answers)
     assert str(error.value) == (
-        "batch:DescribeJobs: ThrottlingException: Rate exceeded; gave up after 10 min, the job is not touched; continue "
-        "with `come back`"
+        "batch:DescribeJobs: ThrottlingException: Rate exceeded; gave up after 10 min, the job is not touched; "
+        "continue with `come back`"
     )
     assert 600 <= clock.now < 660
 
