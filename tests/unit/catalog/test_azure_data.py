@@ -234,3 +234,25 @@ def test_quota_families_are_those_of_the_api(name, family):
 )
 def test_a_family_is_the_same_whatever_its_case_and_spaces(one, other, same):
     assert same_family(one, other) is same
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        *("australiaeast", "brazilsouth", "canadacentral", "centralindia", "centralus", "eastus2", "japaneast"),
+        *("northeurope", "southeastasia", "swedencentral", "uksouth", "westeurope", "westus2"),
+    ],
+)
+def test_a_region_has_prices_of_what_surrounds_a_pool(region):
+    missing = [
+        item
+        for item in (
+            *(("aks", "cluster-standard"), ("network", "nat-gateway"), ("network", "nat-gateway-data")),
+            *(("network", "public-ipv4"), ("network", "load-balancer"), ("network", "private-endpoint")),
+            *(("acr", "registry-standard"), ("acr", "storage"), ("monitor", "logs-ingestion")),
+            *(("storage", "files-premium-lrs"), ("storage", "files-transaction-optimized-lrs")),
+            *(("storage", "blob-hot-lrs"), ("disk", "premium-ssd"), ("disk", "premium-ssd-p10")),
+        )
+        if (found := azure().service_prices.get((*item, region))) is None or not found.usd
+    ]
+    assert missing == []

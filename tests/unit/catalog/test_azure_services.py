@@ -42,7 +42,9 @@ def test_every_product_of_a_region_is_asked_for_once():
     assert notes == []
     assert len(asked) == len({(meter.listed_service, meter.product) for meter in listed_meters()})
     assert "productName eq 'Files v2' and priceType eq 'Consumption' and armRegionName eq 'uksouth'" in asked[-2]
-    assert [each.usd for each in found] == [round(0.01 * number, 4) for number in range(1, len(listed_meters()) + 1)]
+    listed = {each.item: 0.01 * number for number, each in enumerate(listed_meters(), 1)}
+    days = {each.item: 24 if each.measure == "1/Day" else 1 for each in listed_meters()}
+    assert {each.item: each.usd for each in found} == {item: round(usd / days[item], 8) for item, usd in listed.items()}
     assert found[0] == ServicePrice(
         "aks", "cluster-standard", "uksouth", "hour", 0.01, service.address + LIST, "2026-11-21"
     )

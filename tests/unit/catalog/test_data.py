@@ -303,6 +303,7 @@ def test_a_region_has_prices_of_gpu_nodes_and_of_what_surrounds_them(region):
             *(("efs", "standard-storage"), ("efs", "elastic-read"), ("efs", "elastic-write"), ("kms", "key")),
             *(("cloudwatch", "logs-ingestion"), ("ebs", "gp3-storage"), ("s3", "standard-storage")),
             *(("vpc", "interface-endpoint"), ("ec2", "m7i.large"), ("vpc", "vpn-connection")),
+            *(("ecr", "storage"), ("backup", "efs-warm-storage"), ("vpc", "cross-zone-transfer")),
         )
         if (found := aws().service_prices.get((*item, region))) is None or not found.usd
     ]

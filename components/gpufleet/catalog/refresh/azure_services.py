@@ -18,7 +18,10 @@ from gpufleet.documents.json import read_json
 
 @dataclass(frozen=True)
 class ListedMeter:
-    """Where an item of the catalog is in Azure's list. measure: the list's word for the same unit."""
+    """Where an item of the catalog is in Azure's list.
+
+    measure: the list's word for its unit. parts: how many of the catalog's units are one of the list's: 24 for a day.
+    """
 
     service: str
     item: str
@@ -27,6 +30,7 @@ class ListedMeter:
     product: str
     meter: str
     measure: str
+    parts: int
 
 
 @cache
@@ -56,7 +60,8 @@ def fetch_services(
 def _prices(region: str, product: str, rows: Sequence[MeterRow], source: str, day: str) -> Iterator[ServicePrice]:
     for meter in listed_meters():
         if meter.product == product and (usd := first_price(rows, meter, region, day)) is not None:
-            yield ServicePrice(meter.service, meter.item, region, meter.unit, usd, source, day)
+            price = round(usd / meter.parts, 8)
+            yield ServicePrice(meter.service, meter.item, region, meter.unit, price, source, day)
 
 
 def first_price(rows: Iterable[MeterRow], meter: ListedMeter, region: str, day: str) -> float | None:
