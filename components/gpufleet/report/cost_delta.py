@@ -25,7 +25,7 @@ def cost_summary(before: Estimate | None, after: Estimate) -> CostSummary:
 
 
 def _totals(cost: Estimate) -> dict[str, Total]:
-    return {**cost.totals, "committed": cost.bought_elsewhere}
+    return {**cost.totals, "busy_month": cost.busy_month, "committed": cost.bought_elsewhere}
 
 
 def _amount(was: Total | None, will: Total, after: Estimate) -> CostAmount:

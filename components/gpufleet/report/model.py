@@ -29,12 +29,15 @@ class CostAmount:
 class CostSummary:
     """floor: what is always paid. steady: a month as the assumptions have it. ceiling: the most that may run.
 
-    committed: the part of each of the three that is nodes on reservations bought elsewhere. They are paid with or
-    without this stack, so a change takes effect only when the reservation itself changes.
+    busy_month: every pool with max nodes in the busy hours and min in all others. Unlike steady, it changes with the
+    type of a pool of which no node is desired yet. committed: the part of each of these that is nodes on reservations
+    bought elsewhere. They are paid with or without this stack, so a change takes effect only when the reservation
+    itself changes.
     """
 
     floor: CostAmount
     steady: CostAmount
+    busy_month: CostAmount
     ceiling: CostAmount
     committed: CostAmount
 

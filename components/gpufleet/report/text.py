@@ -212,6 +212,7 @@ MONEY_HEADINGS = ("USD a month", "before", "after", "change")
 _FIGURES = {
     "floor": "always paid",
     "steady": "by the assumptions",
+    "busy_month": "max nodes in busy hours",
     "ceiling": "most that may run",
     "committed": "in each of these: reservations that were bought elsewhere",
 }
@@ -226,5 +227,5 @@ def money_rows(cost: CostSummary) -> list[tuple[str, str, str, str]]:
             continue
         before = "" if amount.usd_month_before is None else usd(amount.usd_month_before)
         change = "" if amount.usd_month_change is None else usd(amount.usd_month_change, signed=True)
-        rows.append((f"{figure} ({said})", before, after_text(amount), change))
+        rows.append((f"{figure.replace('_', ' ')} ({said})", before, after_text(amount), change))
     return rows

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 COST = {"usd_month_before": 1.0, "usd_month_after": 2.0, "usd_month_change": 1.0, "complete": True}
-FIGURES = dict.fromkeys(("floor", "steady", "ceiling", "committed"), COST)
+FIGURES = dict.fromkeys(("floor", "steady", "busy_month", "ceiling", "committed"), COST)
 COMMIT = "c1"
 
 

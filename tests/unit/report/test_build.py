@@ -84,14 +84,23 @@ def test_a_change_of_what_was_bought_elsewhere_is_no_saving() -> None:
     same = on_a_reservation(16, 16)
     assert same.notes == []
     assert same.cost is not None
-    assert [row[0].split()[0] for row in money_rows(same.cost)] == ["floor", "steady", "ceiling", "committed"]
+    assert [row[0].split()[0] for row in money_rows(same.cost)] == ["floor", "steady", "busy", "ceiling", "committed"]
 
 
 def test_nothing_is_said_of_reservations_where_there_are_none() -> None:
     stack = grown()
     assert stack.cost is not None
     assert "elsewhere" not in headline(stack)
-    assert [row[0].split()[0] for row in money_rows(stack.cost)] == ["floor", "steady", "ceiling"]
+    assert [row[0].split()[0] for row in money_rows(stack.cost)] == ["floor", "steady", "busy", "ceiling"]
+
+
+def test_a_busy_month_shows_what_another_type_costs_where_no_node_is_desired_yet() -> None:
+    stack = made(step("update", NODES, "trainers", nodes(2, "g5.8xlarge"), nodes(2, "p4d.24xlarge")))
+    assert stack.cost is not None
+    assert stack.cost.steady.usd_month_change == 0
+    (row,) = [row for row in money_rows(stack.cost) if row[0] == "busy month (max nodes in busy hours)"]
+    # 2 nodes, 160 h, 21.957642 instead of 2.448 an hour; the disks are the same.
+    assert row[3] == f"+${2 * 160 * (21.957642 - 2.448):,.2f}"
 
 
 def test_gpus_before_and_after() -> None:

@@ -184,6 +184,7 @@ def test_bars_are_in_proportion() -> None:
     money = CostSummary(
         CostAmount(0, 0, 0, True),
         CostAmount(None, 50, None, True),
+        CostAmount(0, 0, 0, True),
         CostAmount(25, 100, 75, True),
         CostAmount(0, 0, 0, True),
     )
