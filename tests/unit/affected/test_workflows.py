@@ -21,13 +21,15 @@ FILES = [
     ROOT / ".github" / "workflows" / "drift.yml",
     ROOT / ".github" / "actions" / "preview" / "action.yml",
     ROOT / ".github" / "workflows" / "deploy.yml",
+    ROOT / ".github" / "actions" / "comment" / "action.yml",
 ]
-ACTION, DEPLOY = FILES[3], FILES[4]
+ACTION, DEPLOY, COMMENT = FILES[3], FILES[4], FILES[5]
 HOME = "${{ steps.gpufleet.outputs.home }}"
 """Where the action's gpufleet is."""
 OURS = ("$/.github/actions/preview", "$/.github/workflows/deploy.yml")
 """What is ours, at the commit of the workflow."""
-ALL = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ACTION]
+ALL = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ACTION, COMMENT]
+GITLAB = [ROOT / "ci" / "gitlab.yml", ROOT / "ci" / "gitlab-anywhere.yml"]
 READ = {"contents": "read"}
 IDENTITY = {"contents": "read", "id-token": "write"}
 PERMISSIONS = {
@@ -218,13 +220,13 @@ WORDS = {
 
 def test_command_lines_are_ours() -> None:
     lines = [line for file in FILES for step in steps_of(file) for line in step.get("run", "").splitlines()]
-    gitlab = read(ROOT / "ci" / "gitlab.yml")
-    lines += [*gitlab["gpufleet-preview"]["script"], *gitlab["gpufleet-comment"]["script"]]
-    found = [parsed(line.strip(), WORDS) for line in lines if "gpufleet " in line]
-    assert len(found) == 8
+    for file in GITLAB:
+        lines += [line for job in read(file).values() for line in job["script"]]
+    found = [parsed(line.strip(), WORDS) for line in lines if re.search('gpufleet"? (?!setup)', line)]
+    assert len(found) == 11
     composite = next(each for each in found if each.get("environments") == ("aws-dev", "aws-prod"))
     assert (composite["real"], composite["fail_on"], composite["base"]) == (True, "warning", "main")
-    assert [each["if_denied"] for each in found if "if_denied" in each] == ["go-on", "fail"]
+    assert [each["if_denied"] for each in found if "if_denied" in each] == ["go-on", "go-on", "fail", "fail"]
     lists = [(each["undeployed"], each["among"]) for each in found if each.get("listing")]
     assert lists == [(True, '["aws-dev"]')] * 2
     (approved,) = [each for each in found if each.get("approved")]
@@ -233,16 +235,35 @@ def test_command_lines_are_ours() -> None:
         parsed("gpufleet preview --forever", WORDS)
 
 
-def test_gitlabs_token_is_not_in_the_job_that_runs_the_change() -> None:
-    gitlab = read(ROOT / "ci" / "gitlab.yml")
+@pytest.mark.parametrize("file", GITLAB, ids=lambda file: file.name)
+def test_gitlabs_token_is_not_in_the_job_that_runs_the_change(file: Path) -> None:
+    gitlab = read(file)
     preview, comment = gitlab["gpufleet-preview"], gitlab["gpufleet-comment"]
     assert "GITLAB_TOKEN" not in yaml.safe_dump(preview)
     assert "environment" not in preview
     assert comment["environment"]["name"] == "gpufleet-comment"
     assert comment["needs"] == [{"job": "gpufleet-preview", "artifacts": "true"}]
     assert comment["cache"] == []
-    script = comment["script"]
-    assert script.index('cd "$base"') < script.index("env -u GITLAB_TOKEN make setup")
+    # Set-up gets no token, and is not the change's.
+    (setup,) = [line for line in comment["script"] if " setup" in line]
+    assert setup.startswith("env -u GITLAB_TOKEN make")
+    if file == GITLAB[0]:
+        assert comment["script"].index('cd "$base"') < comment["script"].index(setup)
+    else:
+        assert '-C "$work/gpufleet"' in setup
+
+
+def test_the_action_that_comments_runs_nothing_of_the_change() -> None:
+    """It is for a job that may write: see the guide's. The change and its base are data."""
+    steps = steps_of(COMMENT)
+    places = [step["with"] for step in steps if "checkout@" in step.get("uses", "")]
+    assert [place["path"] for place in places] == ["base", "change"]
+    assert places[0]["ref"] == "${{ github.event.pull_request.base.sha }}"
+    assert [step for step in steps if "cache@" in step.get("uses", "") or "working-directory" in step] == []
+    setup, comment = [step for step in steps if "run" in step]
+    assert setup["run"] == 'make -C "$GITHUB_ACTION_PATH/../../.." setup'
+    assert setup["env"] == {"GPUFLEET_PULUMI": "path,build"}
+    assert comment["env"] == {"PROGRAM": "${{ inputs.program }}", "GITHUB_TOKEN": "${{ github.token }}"}
 
 
 def test_gitlabs_comment_is_written_by_the_bases_code(tmp_path: Path) -> None:

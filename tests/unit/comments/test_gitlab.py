@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -60,14 +61,23 @@ class FakeGitLab(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None: ...
 
 
-@pytest.fixture
-def url() -> Iterator[str]:
+@contextmanager
+def fake_gitlab() -> Iterator[str]:
+    """The server's API, where five notes are somebody's, until the block ends."""
     FakeGitLab.notes = [{"id": n, "author": {"username": "somebody"}, "body": BODY} for n in range(5)]
     server = ThreadingHTTPServer(("127.0.0.1", 0), FakeGitLab)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/api/v4"
-    server.shutdown()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/api/v4"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with fake_gitlab() as found:
+        yield found
 
 
 def test_created_once_then_edited(url: str) -> None:
