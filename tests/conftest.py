@@ -11,6 +11,9 @@ from hypothesis import settings
 
 # Figures that the developer has refreshed must not decide whether a test passes.
 os.environ["GPUFLEET_CATALOG"] = ""
+# Nor must the developer's own region: components of AWS take the provider's.
+for _name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+    os.environ.pop(_name, None)
 # Tests make little garbage; what a thousand objects are worth to a service, a hundred thousand are here.
 gc.set_threshold(100_000, 20, 20)
 # How long an example takes says how busy the machine is.

@@ -25,7 +25,7 @@ as ``Budget("b", **args)``; as the second argument only Pulumi's component host 
 
 import inspect
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pulumi
@@ -33,7 +33,9 @@ from pulumi.output import Unknown
 
 from gpufleet.automatic_names import check_automatic_name
 from gpufleet.ownership import STACK_TAG, stack_mark
+from gpufleet.provider_region import provider_region
 from gpufleet.rules.arguments import argument_known, validate_arguments
+from gpufleet.rules.aws.zones import validate_provider_region
 from gpufleet.rules.coerce import texts
 from gpufleet.rules.rule import Finding
 from gpufleet.validation import collect_error, gathering, validate
@@ -71,8 +73,13 @@ class Component(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: Args, opts: Opts, keywords: Mapping[str, Any]) -> None:
         arguments = _with_mark({**({} if args is KEYWORDS else args), **keywords}, self._declared)
+        wrong_region: list[Finding] = []
+        if self._package == "aws" and "region" in self._declared.__annotations__:
+            known = provider_region(opts)
+            arguments = {**arguments, "region": arguments.get("region", known)}
+            wrong_region = validate_provider_region(arguments["region"], known)
         self.args: Mapping[str, Any] = arguments
-        self._is_placeholder = not self._is_valid(name, arguments)
+        self._is_placeholder = not self._is_valid(name, arguments, wrong_region)
         if self._is_placeholder:
             # All that Pulumi reads of a resource that another one depends on.
             self._childResources = set[pulumi.Resource]()
@@ -85,7 +92,7 @@ class Component(pulumi.ComponentResource):
             self.create(name, arguments)
         self.register_outputs({output: getattr(self, output) for output in outputs(type(self))})
 
-    def _is_valid(self, name: str, arguments: Mapping[str, Any]) -> bool:
+    def _is_valid(self, name: str, arguments: Mapping[str, Any], more: Sequence[Finding]) -> bool:
         try:
             findings = self.findings(name, arguments)
         except pulumi.RunError as error:
@@ -95,8 +102,11 @@ class Component(pulumi.ComponentResource):
             raise
         # An unknown argument is not reported if a rule says more about it.
         explained = {each.argument for each in findings if each.rejects}
+        if arguments.get("region") is None:
+            # One finding says that it is missing.
+            findings = [each for each in findings if each.argument != "region" or not more]
         known = [each for each in validate_arguments(arguments, self._declared) if not _is_explained(each, explained)]
-        return validate(name, [*known, *findings])
+        return validate(name, [*known, *more, *findings])
 
     @staticmethod
     def findings(name: str, args: Args) -> list[Finding]:

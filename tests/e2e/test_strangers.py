@@ -20,7 +20,8 @@ import pulumi
 from gpufleet.aws import Cluster, GpuNodeGroup, Network, SharedFiles
 from gpufleet.validation import gathering
 
-place = {"region": "eu-central-1", "tags": {"owner": "speech", "project": "speech", "expires-at": "UNTIL"}}
+# The region is that of the provider.
+place = {"tags": {"owner": "speech", "project": "speech", "expires-at": "UNTIL"}}
 zones = ["euc1-az2", "euc1-az3"]
 with gathering():
     network = Network("net", zones=zones, **place)

@@ -37,8 +37,8 @@ class AutoscalerIdentityArgs(TypedDict):
 
     cluster_name: pulumi.Input[str]
     """The EKS cluster, with the add-on eks-pod-identity-agent."""
-    region: str
-    """Region of the cluster, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the cluster, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 

@@ -59,8 +59,8 @@ class BatchEnvironmentConfig(Ec2Pool):
 class BatchEnvironmentArgs(BatchEnvironmentConfig, NodeNetwork):
     """The same, and the network that they go to."""
 
-    region: str
-    """Region of the environment, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the environment, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource, nodes, disks and interfaces included."""
 

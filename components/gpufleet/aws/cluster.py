@@ -92,8 +92,8 @@ class ClusterConfig(TypedDict):
 class ClusterArgs(ClusterConfig, ClusterNetwork):
     """The same, where it is made, and what joins it."""
 
-    region: str
-    """Region of the cluster, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the cluster, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     cluster_name: NotRequired[str]
     """Name in AWS, 1 to 100 letters, digits, - and _. Default: the component's name and the stack's. A change
     replaces the cluster."""

@@ -48,8 +48,8 @@ class DataSyncConfig(TypedDict):
 class DataSyncArgs(DataSyncConfig, FilesSync):
     """The same, and where it goes."""
 
-    region: str
-    """Region of the copy, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the copy, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     to: Target
     """efs or s3."""
     tags: NotRequired[Mapping[str, str]]

@@ -33,8 +33,8 @@ NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnl
 class GpuNodeGroupArgs(ScheduledPool, ClusterLink, NodeNetwork):
     """A pool's intent, and the cluster and network it goes to."""
 
-    region: str
-    """Region of the cluster, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the cluster, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
     """More security groups of the nodes. Default: none."""
     kms_key_arn: NotRequired[pulumi.Input[str]]

@@ -39,8 +39,8 @@ class HybridNodesArgs(HybridNodesConfig):
     """The EKS cluster, which has the same ``remote_networks``; its authentication mode has access entries."""
     cluster_security_group_id: pulumi.Input[str]
     """The group that EKS makes for it; the servers' networks are let in there."""
-    region: str
-    """Region of the cluster, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the cluster, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     remote_networks: RemoteNetworks
     """Networks of the servers and of their pods, as the cluster has them."""
     credentials: Credentials

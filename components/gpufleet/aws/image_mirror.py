@@ -51,8 +51,8 @@ class ImageMirrorConfig(TypedDict):
 class ImageMirrorArgs(ImageMirrorConfig):
     """The same, and the repositories."""
 
-    region: str
-    """Region of the registry, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the registry, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     repositories: Sequence[str]
     """Names of repositories to make, for instance [lab/pytorch]: the path of the list's `to`, and each image's."""
     existing_repositories: NotRequired[Sequence[str]]

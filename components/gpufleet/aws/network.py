@@ -57,8 +57,8 @@ class NetworkConfig(TypedDict):
 class NetworkArgs(NetworkConfig):
     """The same, and where it is made."""
 
-    region: str
-    """Region of the VPC, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the VPC, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     cluster_name: NotRequired[str]
     """Name of the EKS cluster; tags private subnets that are made here, so that Karpenter finds them."""
     tags: NotRequired[Mapping[str, str]]

@@ -44,8 +44,8 @@ class RegistryConfig(TypedDict):
 class RegistryArgs(RegistryConfig):
     """The same, where it is, and whether the images stay."""
 
-    region: str
-    """Region of the registry, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the registry, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     pull_role_names: NotRequired[Mapping[str, pulumi.Input[str]]]
     """With ``pull_through``: a short name of your choice to the name of an IAM role, of nodes for instance, that may
     pull what a cache does not hold yet: ECR makes its repository in the role's name. Default: none; then somebody who

@@ -56,8 +56,8 @@ class SharedFilesConfig(TypedDict):
 class SharedFilesArgs(SharedFilesConfig, FilesNetwork, FilesClients):
     """The same, the zones it is mounted in, and who may mount it."""
 
-    region: str
-    """Region of the file system, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the file system, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     zones: Sequence[str]
     """Zone ids that get a mount target, for instance use1-az1: every zone that has nodes. At least one for a file
     system made here; may be empty for an existing one whose mount targets exist."""

@@ -76,8 +76,8 @@ class TrainingJobConfig(TypedDict):
 class TrainingJobArgs(TrainingJobConfig):
     """The same, what runs, on how many nodes, and what it may read and write."""
 
-    region: str
-    """Region of the job, for instance us-east-1."""
+    region: NotRequired[str]
+    """Region of the job, for instance us-east-1. Default: the provider\'s; another one is rejected."""
     image: pulumi.Input[str]
     """Image of the container, by digest or by the tag of one build."""
     command: NotRequired[Sequence[str]]

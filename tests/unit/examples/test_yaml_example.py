@@ -95,7 +95,7 @@ def test_example_fits_the_schema(folder: str) -> None:
     [
         (("cluster", "type"), "gpufleet-aws:Clutser", "cluster: no type gpufleet-aws:Clutser"),
         (("cluster", "properties", "zone"), "use1-az1", "cluster: no input zone"),
-        (("cluster", "properties"), {}, "cluster: region is missing"),
+        (("cluster", "properties"), {}, "cluster: subnetIds is missing"),
         (("trainers", "properties", "max"), "two", "trainers.max: 'two' is no integer"),
         (("trainers", "properties", "max"), True, "trainers.max: True is no integer"),
         (("trainers", "properties", "types"), [6], "trainers.types: 6 is no string"),

@@ -51,6 +51,7 @@ from gpufleet.rules.aws.site_link import validate_site_link
 from gpufleet.rules.aws.subnet_plan import validate_subnet_plan
 from gpufleet.rules.aws.system_nodes import validate_system_nodes
 from gpufleet.rules.aws.training_job import validate_command
+from gpufleet.rules.aws.zones import validate_provider_region
 from gpufleet.rules.azure.addresses import validate_azure_addresses
 from gpufleet.rules.azure.batch_account import validate_azure_batch_account
 from gpufleet.rules.azure.batch_pool import validate_batch_pool
@@ -337,6 +338,7 @@ CONSTRUCTED = [
     (validate_onprem_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
     (validate_onprem_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], NODEADM, ["10.81.0.0/16"], {"bgp": BGP}),
     (validate_onprem_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
+    (validate_provider_region, "us-east-1", "us-east-1"),
     (validate_queue, "gpus", QUEUE),
     (validate_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),
     (validate_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),

@@ -28,6 +28,29 @@ def region_known(*, region: str, known: Collection[str]) -> Outcome:
     return failed("region", region, "is not a region code", fix)
 
 
+@rule("aws-region-of-provider", Severity.ERROR)
+def region_of_provider(*, region: str | None, provider: str | None) -> Outcome:
+    """A component's region is that of the provider that creates its resources.
+
+    provider: None if it is not known, as that of a provider that the program itself creates.
+
+    Source: https://www.pulumi.com/registry/packages/aws/installation-configuration/: aws:region, AWS_REGION or
+    AWS_DEFAULT_REGION decides where resources are created, not an argument of a component.
+    """
+    if region is None:
+        where = "set aws:region, or write region where the program creates its own provider"
+        return failed("region", region, "is missing, and the region of the provider is not known", where)
+    if provider in (None, region):
+        return passed()
+    fix = f"leave region out, or set aws:region to {region}"
+    return failed("region", region, f"is not the region of the provider, {provider}", fix)
+
+
+def validate_provider_region(region: str | None, provider: str | None) -> list[Finding]:
+    """Every finding on a component's region beside that of the provider, which is None if it is not known."""
+    return [region_of_provider(region=region, provider=provider)]
+
+
 @rule("aws-zone-known", Severity.ERROR)
 def zone_known(*, argument: str, zone: str, region: str, regions: Mapping[str, Collection[str]]) -> Outcome:
     """A zone is given by its id, not by its name, and is one of the region's.

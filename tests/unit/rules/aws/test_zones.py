@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.aws.zones."""
 
-from gpufleet.rules.aws.zones import region_known, zone_known
+from gpufleet.rules.aws.zones import region_known, region_of_provider, zone_known
 
 CASES = {
     region_known: [
@@ -31,6 +31,24 @@ CASES = {
                 "trainers: region=xx-north-9: not verified: the catalog has no facts about this region; make sure "
                 "that it exists and offers the instance types [aws-region-known]"
             ),
+        ),
+    ],
+    region_of_provider: [
+        ("same", {"region": "us-east-1", "provider": "us-east-1"}, "pass", ""),
+        ("provider not known", {"region": "us-east-1", "provider": None}, "pass", ""),
+        (
+            "another",
+            {"region": "us-east-1", "provider": "eu-west-1"},
+            "fail",
+            "trainers: region=us-east-1: is not the region of the provider, eu-west-1; leave region out, or set "
+            "aws:region to us-east-1 [aws-region-of-provider]",
+        ),
+        (
+            "none",
+            {"region": None, "provider": None},
+            "fail",
+            "trainers: region=null: is missing, and the region of the provider is not known; set aws:region, or write "
+            "region where the program creates its own provider [aws-region-of-provider]",
         ),
     ],
     zone_known: [
