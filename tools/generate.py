@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The file, relative to the repository -> "module:function" that returns its text.
 GENERATORS: dict[str, str] = {
     "README.md": "tools.generated_readme:readme",
+    "components/gpufleet/config/environment.schema.json": "gpufleet.config.schema:schema_text",
     "components/gpufleet/report/schema.json": "gpufleet.report.formats.json:schema_text",
     "components/packages/gpufleet-aws/requirements.txt": "tools.package_files:aws_requirements",
     "components/packages/gpufleet-aws/schema.json": "tools.package_files:aws_schema",

@@ -28,10 +28,24 @@ class Default:
 class Check:
     """In an annotation, `Annotated[str, Check(parse)]`: how a configuration's value is read.
 
-    parse: returns the value to use, or raises ValueError with what it must be.
+    parse: returns the value to use, or raises ValueError with what it must be. takes_mapping: whether it makes the
+    field's text of a mapping, too.
     """
 
     parse: Callable[[Any], object]
+    takes_mapping: bool = False
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """In an annotation, `Annotated[int, NumberRange(1, 7)]`: the numbers that rules accept whatever other fields say.
+
+    It documents and completes, and rejects nothing itself. most: None for no limit. above: `least` itself is too small.
+    """
+
+    least: float
+    most: float | None = None
+    above: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,7 @@ class Field:
     default: Default | None = None
     checks: tuple[Check, ...] = ()
     encrypted: bool = False
+    range: NumberRange | None = None
 
 
 @cache
@@ -80,7 +95,9 @@ def _field(name: str, hint: object, required: bool) -> Field:
     bare, *marks = typing.get_args(hint)
     default = next((mark for mark in marks if isinstance(mark, Default)), None)
     checks = tuple(mark for mark in marks if isinstance(mark, Check))
-    return Field(name, shape_of(bare), required, default, checks, any(isinstance(mark, Encrypted) for mark in marks))
+    encrypted = any(isinstance(mark, Encrypted) for mark in marks)
+    numbers = next((mark for mark in marks if isinstance(mark, NumberRange)), None)
+    return Field(name, shape_of(bare), required, default, checks, encrypted, numbers)
 
 
 def shape_of(hint: object) -> Shape:

@@ -188,6 +188,7 @@ def _kind(annotation: str | griffe.Expr | None) -> str:
     text = str(annotation)
     if found := re.fullmatch(r"(?:typing\.)?NotRequired\[(.*)\]|pulumi\.Output\[(.*)\]", text):
         text = next(group for group in found.groups() if group is not None)
+    text = re.sub(r"^Annotated\[(.+?), (?:Check|Encrypted|NumberRange)\(.*\]$", r"\1", text)
     return text.replace("pulumi.", "")
 
 

@@ -1,7 +1,7 @@
 """BatchEnvironment: GPU nodes that AWS Batch starts for jobs and stops after them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, Unpack
+from typing import Annotated, Literal, NotRequired, Unpack
 
 import pulumi
 from pulumi_aws import batch, ec2, iam
@@ -22,6 +22,7 @@ from gpufleet.pools.ec2_pool import Ec2Pool
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_batch_environment
 from gpufleet.rules.subnet import validate_subnets
+from gpufleet.typed_dicts import NumberRange
 
 NODE_POLICIES = ("service-role/AmazonEC2ContainerServiceforEC2Role",)
 """What a node needs to join its ECS cluster and to pull images. What jobs may do is the job role's."""
@@ -36,7 +37,7 @@ class BatchEnvironmentConfig(Ec2Pool):
     types: Sequence[str]
     """Instance types with the same number of vCPUs, for instance [p4d.24xlarge, p4de.24xlarge]; Batch takes what is
     available, or cheapest."""
-    max: int
+    max: Annotated[int, NumberRange(1)]
     """Most nodes that may run, at least 1. Batch gets a limit in vCPUs: nodes times those of the smallest type."""
     zones: Sequence[str]
     """Zone ids, for instance [use1-az1]. One for multi-node jobs."""

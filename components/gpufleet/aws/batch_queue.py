@@ -1,7 +1,7 @@
 """BatchQueue: where jobs wait, over environments that take them in order."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict, Unpack
+from typing import Annotated, Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import batch
@@ -9,6 +9,8 @@ from pulumi_aws import batch
 from gpufleet.aws.queue_drain import pause_after_move, pause_scale
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding, validate_batch_queue
+from gpufleet.rules.aws.batch_queue import LEAST_SECONDS, MOST_SECONDS
+from gpufleet.typed_dicts import NumberRange
 
 DEFAULT_PRIORITY = 1
 
@@ -22,7 +24,7 @@ class BatchQueueConfig(TypedDict):
     """Team to its share, for instance {"vision": 3, "speech": 1}: while both wait, vision gets three times as many
     vCPUs. Jobs then name their team when they are submitted, and one that is not listed has a share of 1. Default: who
     comes first goes first. Giving shares to a queue without them, or taking them away, replaces the queue."""
-    runnable_minutes: NotRequired[int]
+    runnable_minutes: NotRequired[Annotated[int, NumberRange(LEAST_SECONDS // 60, MOST_SECONDS // 60)]]
     """Minutes, 10 to 1440, after which a job at the head of the queue that finds no node is cancelled, with the
     reason. Default: it waits."""
 

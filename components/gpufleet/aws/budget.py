@@ -1,7 +1,7 @@
 """Budget: what an environment may cost in a month, and who hears before and when it does."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, Unpack
+from typing import Annotated, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import budgets
@@ -9,12 +9,13 @@ from pulumi_aws import budgets
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
 from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS, validate_budget
+from gpufleet.typed_dicts import NumberRange
 
 
 class BudgetConfig(TypedDict):
     """How much, and who hears of it."""
 
-    usd_per_month: float
+    usd_per_month: Annotated[float, NumberRange(0, above=True)]
     """What it may cost in a month, in USD, above 0."""
     emails: Sequence[str]
     """Who hears of it, 1 to 10 e-mail addresses."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import datasync, iam
@@ -12,7 +12,8 @@ from gpufleet.aws.links import FilesSync
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.data_sync import DEFAULT_PATH, validate_data_sync
+from gpufleet.rules.aws.data_sync import DEFAULT_PATH, MOST_HOURS, validate_data_sync
+from gpufleet.typed_dicts import NumberRange
 
 BYTES_PER_MBIT = 125_000
 
@@ -33,7 +34,7 @@ class DataSyncConfig(TypedDict):
     """Directory of the file system, or prefix in the bucket, that the copy goes to. Default: its root."""
     bucket_arn: NotRequired[pulumi.Input[str]]
     """For s3: ARN of the bucket."""
-    every_hours: int
+    every_hours: Annotated[int, NumberRange(1, MOST_HOURS)]
     """Hours from one run to the next, 1 to 168. A run that takes longer delays the next."""
     back_from: NotRequired[str]
     """Directory in the cloud whose content is brought back, apart from ``cloud_path``. Default: nothing is."""

@@ -1,7 +1,7 @@
 """HybridNodes: how on-prem servers join an EKS cluster, and their permissions in AWS."""
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import eks, iam, rolesanywhere, ssm, vpc
@@ -12,7 +12,8 @@ from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
+from gpufleet.rules.aws.hybrid_credentials import MOST_SERVERS, validate_hybrid_nodes
+from gpufleet.typed_dicts import NumberRange
 
 API, DNS = 443, 53
 
@@ -22,8 +23,8 @@ Credentials = Literal["ssm", "roles-anywhere"]
 class HybridNodesConfig(TypedDict):
     """How on-prem servers authenticate."""
 
-    count: NotRequired[int]
-    """Servers that may register with the activation, 1 to 1000; one that is set up again counts again. Default 1. Only
+    count: NotRequired[Annotated[int, NumberRange(1, MOST_SERVERS)]]
+    """Servers that may register with the activation, 1 to 1000; a server that is set up again counts again. Default 1. Only
     with ssm. Another number makes a new activation; those that have joined stay."""
     activation_expires: NotRequired[str]
     """Day (UTC) at whose beginning the activation ends, at most 30 days ahead, for instance 2026-12-01. Default: 24

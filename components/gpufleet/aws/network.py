@@ -1,7 +1,7 @@
 """Network: a VPC over chosen zones, with a way out for private nodes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import ec2
@@ -14,7 +14,8 @@ from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_network
 from gpufleet.rules.aws.existing_network import validate_existing_network
-from gpufleet.rules.aws.subnet_plan import validate_subnet_plan
+from gpufleet.rules.aws.subnet_plan import MOST_ZONES, validate_subnet_plan
+from gpufleet.typed_dicts import NumberRange
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_MAX_ZONES = 3
@@ -30,7 +31,7 @@ class NetworkConfig(TypedDict):
     two. Append only: the order decides the addresses."""
     cidr: NotRequired[str]
     """IPv4 range of the VPC, /16 to /28. Default 10.0.0.0/16."""
-    max_zones: NotRequired[int]
+    max_zones: NotRequired[Annotated[int, NumberRange(1, MOST_ZONES)]]
     """Zones that the address plan keeps room for, 1 to 7. Default 3, which gives each zone a quarter of the range.
     A change replaces every subnet."""
     nat: NotRequired[Nat]

@@ -1,7 +1,7 @@
 """TrainingJob: what a job on AWS Batch is, to be submitted any number of times."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, Unpack
+from typing import Annotated, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import batch, cloudwatch, iam
@@ -22,7 +22,8 @@ from gpufleet.jobs.aws_batch.entrypoint import overrides_length
 from gpufleet.pools.ec2_pool import Fabric
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_training_job
-from gpufleet.rules.aws.training_job import validate_command
+from gpufleet.rules.aws.training_job import MOST_RETRIES, validate_command
+from gpufleet.typed_dicts import NumberRange
 
 TASKS = "ecs-tasks.amazonaws.com"
 """The roles' principal: Batch runs jobs as tasks of ECS."""
@@ -61,7 +62,7 @@ class TrainingJobConfig(TypedDict):
     """Variables of the container; anyone who may read the job definition can read them. Default: none."""
     secrets: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Variable to the ARN of its secret (Secrets Manager, or a parameter of Systems Manager). Default: none."""
-    retries: NotRequired[int]
+    retries: NotRequired[Annotated[int, NumberRange(0, MOST_RETRIES)]]
     """How often the job starts again when its instance was taken away; after any other failure it does not. Default
     3, at most 9."""
     timeout_minutes: NotRequired[int]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import NotRequired, TypedDict, Unpack
+from typing import Annotated, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import consumption
@@ -13,6 +13,7 @@ from gpufleet.ownership import STACK_TAG
 from gpufleet.rules import Finding
 from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS
+from gpufleet.typed_dicts import NumberRange
 
 
 class BudgetConfig(TypedDict):
@@ -21,7 +22,7 @@ class BudgetConfig(TypedDict):
     team: NotRequired[str]
     """With ``by_tag``: one team only, by the value of the tag ``team`` on what is that team's own. Default:
     everything."""
-    usd_per_month: float
+    usd_per_month: Annotated[float, NumberRange(0, above=True)]
     """What it may cost in a month, in USD, above 0. Azure takes the number in the currency of the bill."""
     emails: Sequence[str]
     """Who hears of it, 1 to 50 e-mail addresses."""

@@ -1,6 +1,6 @@
 """NfsShare: a premium file share with NFS, where every file keeps the owner that wrote it."""
 
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import storage
@@ -12,7 +12,8 @@ from gpufleet.azure.shared_files import NAME_LENGTH
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies, without_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.nfs_share import DEFAULT_GIB, validate_nfs_share
+from gpufleet.rules.azure.nfs_share import DEFAULT_GIB, LEAST_GIB, MOST_GIB, validate_nfs_share
+from gpufleet.typed_dicts import NumberRange
 
 Redundancy = Literal["Premium_LRS", "Premium_ZRS"]
 
@@ -24,7 +25,7 @@ class NfsShareConfig(TypedDict):
     """Name of the storage account, unique in all of Azure. Default: Azure's, made from the component's."""
     share: NotRequired[str]
     """Name of the share. Default shared."""
-    gib: NotRequired[int]
+    gib: NotRequired[Annotated[int, NumberRange(LEAST_GIB, MOST_GIB)]]
     """Its size in GiB, 100 to 102400; so many are paid for, written or not, and speed grows with them. Default 100."""
     redundancy: NotRequired[Redundancy]
     """Premium_LRS, or Premium_ZRS for copies in three zones. Default Premium_LRS."""

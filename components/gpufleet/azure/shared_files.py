@@ -1,7 +1,7 @@
 """SharedFiles: one storage account, with containers for data and results, and file shares."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import storage
@@ -16,7 +16,8 @@ from gpufleet.azure.role_assignment import assign_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies, without_dependencies
 from gpufleet.rules import Finding, coerce
-from gpufleet.rules.azure.storage_files import validate_azure_files
+from gpufleet.rules.azure.storage_files import LARGEST_SHARE, validate_azure_files
+from gpufleet.typed_dicts import NumberRange
 
 DEFAULT_CONTAINERS = ("scripts", "result")
 DEFAULT_SHARES: tuple[str, ...] = ()
@@ -39,7 +40,7 @@ class SharedFilesConfig(TypedDict):
     """Blob containers, for data and results: fast, and mounted by identity. Default [scripts, result]."""
     shares: NotRequired[Sequence[str]]
     """File shares (SMB): slow, for small files that are appended to. Default: none."""
-    share_gib: NotRequired[int]
+    share_gib: NotRequired[Annotated[int, NumberRange(1, LARGEST_SHARE)]]
     """Most that each share holds, 1 to 102400 GiB; only what is used is paid for. Default 100."""
     hierarchical: NotRequired[bool]
     """Directories that are renamed in one step (Data Lake Storage). Default: as ``nfs``. A change replaces the

@@ -18,7 +18,7 @@ def _as_text(kubeconfig: object) -> object:
 class OnpremConfig(SharedConfig, PlatformConfig):
     """All keys of an environment on your own cluster."""
 
-    kubeconfig: Annotated[str, Check(_as_text)]
+    kubeconfig: Annotated[str, Check(_as_text, takes_mapping=True)]
     """How to reach the cluster, as `kubectl config view --minify --flatten` prints it; a secret. A rehearsal puts its
     own control plane in its place."""
     nfs: str

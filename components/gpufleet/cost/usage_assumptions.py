@@ -8,50 +8,52 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import format_value, nearest
+from gpufleet.typed_dicts import NumberRange
 
 HOURS = 730.0
 """Hours of a month: 8,760 / 12, as both clouds' own price pages count."""
+Amount = Annotated[float, NumberRange(0)]
 
 
 class UsageArgs(TypedDict):
     """Assumptions about one month of the whole stack. Amounts are shared by all resources of their kind."""
 
-    busy_hours: NotRequired[float]
+    busy_hours: NotRequired[Annotated[float, NumberRange(0, HOURS)]]
     """Hours of a month in which jobs run, 0 to 730. Default 160: eight hours on twenty days."""
     busy_nodes: NotRequired[Mapping[str, int]]
     """Nodes that run in those hours, by the pool's logical name (* is a wildcard). Default: desired of each pool."""
-    disk_gib: NotRequired[float]
+    disk_gib: NotRequired[Amount]
     """GiB of a node's disk where the program leaves it to the image. Default 100."""
-    files_gib: NotRequired[float]
+    files_gib: NotRequired[Amount]
     """GiB kept in shared file systems. Default 500."""
-    files_read_gb: NotRequired[float]
+    files_read_gb: NotRequired[Amount]
     """GB read from shared file systems. Default 1000."""
-    files_written_gb: NotRequired[float]
+    files_written_gb: NotRequired[Amount]
     """GB written to shared file systems. Default 200."""
-    backup_gib: NotRequired[float]
+    backup_gib: NotRequired[Amount]
     """GiB kept in backups of shared file systems. Default 500."""
-    objects_gib: NotRequired[float]
+    objects_gib: NotRequired[Amount]
     """GiB kept in object storage (S3, Blob). Default 500."""
-    registry_gib: NotRequired[float]
+    registry_gib: NotRequired[Amount]
     """GiB of images kept in container registries. Default 50."""
-    nat_gb: NotRequired[float]
+    nat_gb: NotRequired[Amount]
     """GB through NAT gateways. Default 300."""
-    endpoint_gb: NotRequired[float]
+    endpoint_gb: NotRequired[Amount]
     """GB through interface endpoints and private endpoints. Default 100."""
-    cross_zone_gb: NotRequired[float]
+    cross_zone_gb: NotRequired[Amount]
     """GB between zones, each counted once; where a stack has its subnets or pools in several. Default 100."""
-    site_gb: NotRequired[float]
+    site_gb: NotRequired[Amount]
     """GB from the cloud to on-prem servers, by a link or a sync. Incoming data is free. Default 100."""
-    sync_gb: NotRequired[float]
+    sync_gb: NotRequired[Amount]
     """GB that DataSync copies, in both directions. Default 500."""
-    logs_gb: NotRequired[float]
+    logs_gb: NotRequired[Amount]
     """GB that log groups and workspaces take in. Default 20."""
-    own_server_vcpus: NotRequired[float]
+    own_server_vcpus: NotRequired[Amount]
     """vCPUs of all on-prem servers that joined EKS as hybrid nodes, as `nproc` counts them. Default: not known."""
 
 

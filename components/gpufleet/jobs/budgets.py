@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from gpufleet.typed_dicts import Check
+from gpufleet.typed_dicts import Check, NumberRange
 
 
 def _above_zero(usd: object) -> object:
@@ -26,7 +26,7 @@ def _at_end(word: object) -> object:
 class JobBudgetConfig(TypedDict):
     """What the jobs of one user, or of one project, may cost."""
 
-    usd_per_month: Annotated[float, Check(_above_zero)]
+    usd_per_month: Annotated[float, Check(_above_zero), NumberRange(0, above=True)]
     """USD in a calendar month (UTC), above 0: the value of the GPU-hours that `gpufleet usage` counts."""
     at_end: NotRequired[Annotated[Literal["refuse", "warn"], Check(_at_end)]]
     """What `gpufleet jobs submit` does once it is spent: refuse the job, or submit it with a warning. Jobs that run go

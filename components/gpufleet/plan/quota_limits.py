@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from gpufleet.catalog import aws, azure
 from gpufleet.errors import UserError
 from gpufleet.rules.coerce import is_whole
 from gpufleet.rules.messages import format_value, join_words, nearest, use_one_of
+from gpufleet.typed_dicts import NumberRange
 
 MARKETS = ("on-demand", "spot")
 ALL = "all"
@@ -22,9 +23,9 @@ class QuotaArgs(TypedDict):
     limit on all families together."""
     market: str
     """on-demand or spot. In an Azure Batch account these are its dedicated and its low-priority cores."""
-    limit: int
+    limit: Annotated[int, NumberRange(0)]
     """vCPUs that the account may run at once."""
-    in_use: NotRequired[int]
+    in_use: NotRequired[Annotated[int, NumberRange(0)]]
     """vCPUs that run already, beside those of this stack; on AWS unused capacity reservations count as well. Without
     it a need below the limit is not verified."""
     account: NotRequired[str]

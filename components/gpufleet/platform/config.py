@@ -1,7 +1,7 @@
 """What an environment says of its cluster's software, teams, volume, queue and notebooks: the same on every cloud."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from gpufleet.kubernetes.dcgm_exporter import DcgmExporterConfig
 from gpufleet.kubernetes.device_plugin import DevicePluginConfig
@@ -10,6 +10,7 @@ from gpufleet.kubernetes.notebooks import NotebooksConfig
 from gpufleet.kubernetes.queue import QueueConfig
 from gpufleet.kubernetes.shared_volume import SharedVolumeConfig
 from gpufleet.kubernetes.team import TeamConfig
+from gpufleet.typed_dicts import NumberRange
 
 
 class SingleTeamConfig(TeamConfig):
@@ -22,7 +23,7 @@ class SingleTeamConfig(TeamConfig):
 class TeamBudgetConfig(TypedDict):
     """A budget for a team's own pools."""
 
-    usd_per_month: float
+    usd_per_month: Annotated[float, NumberRange(0, above=True)]
     """What the team's own pools may cost in a month, in USD, above 0."""
     emails: Sequence[str]
     """Who hears of it."""

@@ -4,7 +4,9 @@ No `from __future__ import annotations` here: the component host reads the annot
 """
 
 from collections.abc import Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from gpufleet.typed_dicts import NumberRange
 
 Capacity = Literal["on-demand", "spot"]
 Fabric = Literal["plain", "infiniband"]
@@ -20,7 +22,7 @@ class AzureBatchPool(TypedDict):
     """Nodes that always run. Default 0."""
     desired: NotRequired[int]
     """Nodes of a pool with scaling=fixed, from min to max. Default: min."""
-    max: int
+    max: Annotated[int, NumberRange(1)]
     """Most nodes that may run, at least 1. Cost gates look at this number."""
     capacity: NotRequired[Capacity]
     """on-demand (Batch: dedicated) or spot (Batch: low priority). Default on-demand."""
@@ -32,7 +34,7 @@ class AzureBatchPool(TypedDict):
     task_nodes: NotRequired[int]
     """Most nodes of one task. Above 1 for multi-instance tasks: nodes may then talk to each other, and the pool has at
     most 100. Default 1."""
-    idle_minutes: NotRequired[int]
+    idle_minutes: NotRequired[Annotated[int, NumberRange(5, 60)]]
     """With scaling=auto: how long fewer nodes must have been enough before the others go, 5 to 60. Default 15."""
     image: NotRequired[str]
     """publisher:offer:sku[:version] of the marketplace, or the id of an image in a compute gallery.

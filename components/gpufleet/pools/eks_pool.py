@@ -5,9 +5,10 @@ No `from __future__ import annotations` here: the component host reads the annot
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from gpufleet.pools.ec2_pool import Ec2Pool
+from gpufleet.typed_dicts import NumberRange
 
 Effect = Literal["NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE"]
 Capacity = Literal["on-demand", "spot", "reservation", "capacity-block"]
@@ -31,7 +32,7 @@ class EksPool(Ec2Pool):
     """Instance types, in order of preference, for instance [p5.48xlarge]. One type unless capacity is spot."""
     desired: NotRequired[int]
     """Nodes at first creation; the autoscaler owns the number afterwards. Default: min."""
-    max: int
+    max: Annotated[int, NumberRange(1)]
     """Most nodes that may run, at least 1. Cost gates look at this number."""
     zones: Sequence[str]
     """Zone ids, for instance [use1-az1]: physical zones, unlike zone names such as us-east-1a."""

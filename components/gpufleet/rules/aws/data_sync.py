@@ -18,7 +18,7 @@ _PATH = re.compile(r"/[a-zA-Z0-9_\-+./() ]*")
 """Locations of DataSync, without what is not a path: botocore's model of datasync, NfsSubdirectory."""
 _SERVER = re.compile(r"(?=.{1,255}$)([a-zA-Z0-9-]*[a-zA-Z0-9]\.)*[A-Za-z0-9-]*[A-Za-z0-9]")
 _AGENT = re.compile(r"arn:aws[a-z-]*:datasync:([a-z0-9-]+):\d{12}:agent/agent-[0-9a-z]{17}")
-_WEEK = 168
+MOST_HOURS = 168
 
 
 @rule("aws-sync-hours", Severity.ERROR)
@@ -28,10 +28,10 @@ def hours_legal(*, hours: int) -> Outcome:
     Source: https://docs.aws.amazon.com/datasync/latest/userguide/task-scheduling.html: once an hour at most; more than
     a week apart it is not a sync (our choice).
     """
-    if 1 <= hours <= _WEEK:
+    if 1 <= hours <= MOST_HOURS:
         return passed()
     return failed(
-        "every_hours", hours, "is not a valid sync interval", f"use 1 to {_WEEK}; a shorter delay needs a link"
+        "every_hours", hours, "is not a valid sync interval", f"use 1 to {MOST_HOURS}; a shorter delay needs a link"
     )
 
 

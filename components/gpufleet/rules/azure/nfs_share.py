@@ -11,7 +11,8 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 DEFAULT_GIB = 100
 REDUNDANCIES = ("Premium_LRS", "Premium_ZRS")
-_LEAST, _MOST = 100, 102400
+LEAST_GIB = 100
+MOST_GIB = 102400
 
 
 @rule("azure-nfs-share-size", Severity.ERROR)
@@ -20,9 +21,9 @@ def nfs_share_size(*, gib: int) -> Outcome:
 
     Source: https://learn.microsoft.com/azure/storage/files/understanding-billing (provisioned v1 model)
     """
-    if _LEAST <= gib <= _MOST:
+    if LEAST_GIB <= gib <= MOST_GIB:
         return passed()
-    return failed("gib", gib, "is not a valid size of a premium file share", f"use {_LEAST} to {_MOST}")
+    return failed("gib", gib, "is not a valid size of a premium file share", f"use {LEAST_GIB} to {MOST_GIB}")
 
 
 def validate_nfs_share(args: Mapping[str, object]) -> list[Finding]:
