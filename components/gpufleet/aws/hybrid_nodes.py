@@ -24,8 +24,8 @@ class HybridNodesConfig(TypedDict):
     """How on-prem servers authenticate."""
 
     count: NotRequired[Annotated[int, NumberRange(1, MOST_SERVERS)]]
-    """Servers that may register with the activation, 1 to 1000; a server that is set up again counts again. Default 1. Only
-    with ssm. Another number makes a new activation; those that have joined stay."""
+    """Servers that may register with the activation, 1 to 1000; a server that is set up again counts again. Default 1.
+    Only with ssm. Another number makes a new activation; those that have joined stay."""
     activation_expires: NotRequired[str]
     """Day (UTC) at whose beginning the activation ends, at most 30 days ahead, for instance 2026-12-01. Default: 24
     hours after it is made. Only with ssm. Another day makes a new activation; those that have joined stay."""
