@@ -1,4 +1,4 @@
-"""Where a rehearsal plays a cloud's service: a URL of this machine in a variable, which holds in a rehearsal only."""
+"""Whether this is a rehearsal, and where it plays a cloud's service: a URL of this machine in a variable."""
 
 import os
 from urllib.parse import urlsplit
@@ -7,6 +7,15 @@ from gpufleet.errors import UserError
 
 REHEARSAL = "GPUFLEET_REHEARSAL"
 """Variable that says that this is a rehearsal: its directory."""
+
+
+def is_state_rehearsed() -> bool:
+    """Whether the engine that runs this program keeps its state in a rehearsal.
+
+    The directory alone does not say so: in a rehearsal's shell somebody may log in to another backend.
+    """
+    home = os.environ.get(REHEARSAL)
+    return bool(home) and os.environ.get("PULUMI_BACKEND_URL", "").startswith(f"file://{home}/")
 
 
 def endpoint_override(variable: str) -> str | None:

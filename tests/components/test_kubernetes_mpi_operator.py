@@ -188,8 +188,10 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     # A process reads each manifest once.
     remote_manifest.read_manifest.cache_clear()
+    remote_manifest._answer.cache_clear()
     yield tmp_path / "gpufleet" / "manifests"
     remote_manifest.read_manifest.cache_clear()
+    remote_manifest._answer.cache_clear()
 
 
 class Answer:
@@ -229,15 +231,73 @@ def test_a_damaged_cache_is_fetched_again(cache, monkeypatch):
     assert (cache / f"{checksum}.yaml").read_bytes() == content
 
 
-def test_without_a_network_one_line_says_what_to_do(cache, monkeypatch, preview):
+UNREACHED = (
+    "https://raw.githubusercontent.com/kubeflow/mpi-operator/v0.7.0/deploy/v2beta1/mpi-operator.yaml: cannot be "
+    "fetched: no route; download it where there is a network and give the file's path"
+)
+
+
+@pytest.fixture
+def unreached(cache, monkeypatch):
+    """The addresses that were asked for, none of which answers."""
+    asked = []
+
     def urlopen(address: str, timeout: float) -> None:
+        asked.append(address)
         raise urllib.error.URLError("no route")
 
     monkeypatch.setattr(urllib.request, "urlopen", urlopen)
-    assert refusal(lambda: MpiOperator("mpi", {}), preview) == [
-        "mpi: https://raw.githubusercontent.com/kubeflow/mpi-operator/v0.7.0/deploy/v2beta1/mpi-operator.yaml: cannot "
-        "be fetched: no route; download it where there is a network and give the file's path"
-    ]
+    monkeypatch.delenv("GPUFLEET_REHEARSAL", raising=False)
+    monkeypatch.delenv("PULUMI_BACKEND_URL", raising=False)
+    return asked
+
+
+@pytest.fixture
+def rehearsed(monkeypatch):
+    monkeypatch.setenv("GPUFLEET_REHEARSAL", "/p/.rehearsal")
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "file:///p/.rehearsal/backend?metadata=skip")
+
+
+def test_without_a_network_one_line_says_what_to_do(unreached, preview):
+    assert refusal(lambda: MpiOperator("mpi", {}), preview) == [f"mpi: {UNREACHED}"]
+    assert len(unreached) == 1
+
+
+def test_a_rehearsal_without_a_network_warns_and_goes_on(unreached, rehearsed, preview, monkeypatch):
+    warned = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda line, resource=None: warned.append(line))
+    recording = construct(lambda: MpiOperator("mpi", {}), preview)
+    # Nothing that could be taken for the operator.
+    assert [each.type for each in recording.resources if each.custom] == []
+    assert recording.outputs["mpi"] == {"api_version": "kubeflow.org/v2beta1"}
+    without = "this rehearsal is without the operator's objects, until it runs once with a network"
+    assert warned == [f"mpi: {without}: {UNREACHED}"]
+    # Checked before anything is registered, and then used: a network that drops packets is waited for once.
+    assert len(unreached) == 1
+
+
+def test_the_state_of_a_real_stack_gets_no_rehearsed_operator(unreached, rehearsed, preview, monkeypatch):
+    """Somebody has logged in to the team's backend in a rehearsal's shell."""
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://states")
+    assert refusal(lambda: MpiOperator("mpi", {}), preview) == [f"mpi: {UNREACHED}"]
+
+
+def test_a_rehearsal_takes_no_changed_manifest_either(rehearsed, preview):
+    (line,) = refusal(lambda: MpiOperator("mpi", {**MANIFEST, "sha256": "0" * 64}), preview)
+    assert f"its checksum is {MANIFEST['sha256']}, not sha256={'0' * 64}" in line
+
+
+def test_nothing_is_fetched_where_only_kept_manifests_are_wanted(cache, unreached, rehearsed, preview, monkeypatch):
+    monkeypatch.setenv(remote_manifest.KEPT_ONLY, "1")
+    assert construct(lambda: MpiOperator("mpi", {}), preview).names("kubernetes:core/v1:Namespace") == []
+    assert unreached == []
+    content = b"{apiVersion: v1, kind: Namespace, metadata: {name: x}}"
+    cache.mkdir(parents=True)
+    checksum = hashlib.sha256(content).hexdigest()
+    (cache / f"{checksum}.yaml").write_bytes(content)
+    recording = construct(lambda: MpiOperator("mpi", {"version": "v0.6.0", "sha256": checksum}), preview)
+    assert recording.names("kubernetes:core/v1:Namespace") == ["mpi-namespace-x"]
+    assert unreached == []
 
 
 def test_a_manifest_of_any_size_is_not_read(cache, monkeypatch):

@@ -125,7 +125,7 @@ def _rehearsed(program: Path, environment: str) -> "Preview":
     from gpufleet_rehearsal.offline_preview import preview_offline
 
     try:
-        return parse_preview(preview_offline(program, environment), environment)
+        return parse_preview(preview_offline(program, environment, fetch=True), environment)
     except PulumiCliError as error:
         said, failed, lines = str(error).partition("pulumi preview: ")
         if said or not failed:

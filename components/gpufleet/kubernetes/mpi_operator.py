@@ -13,7 +13,8 @@ from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_objects, labelled
-from gpufleet.kubernetes.remote_manifest import read_manifest
+from gpufleet.kubernetes.remote_manifest import ManifestNotFetched, read_manifest
+from gpufleet.played_endpoint import is_state_rehearsed
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_arguments
 from gpufleet.rules.kubernetes.operator import validate_mpi_operator
@@ -122,6 +123,19 @@ def _prepared(document: Mapping[str, Any], image: str | None) -> Mapping[str, An
     return {**document, "spec": {**document["spec"], "template": template}}
 
 
+def _objects(args: MpiOperatorArgs) -> list[dict[str, Any]] | ManifestNotFetched:
+    """The same; in a rehearsal, the reason why there are none, where the network is missing.
+
+    Nothing is put in their place, and a real cluster does not get here: it would be without its operator.
+    """
+    try:
+        return plan_operator(args)
+    except ManifestNotFetched as missing:
+        if is_state_rehearsed():
+            return missing
+        raise
+
+
 @contextmanager
 def _faults_named(name: str) -> Iterator[None]:
     """A block whose UserError ends the program with one line about the component `name`."""
@@ -135,6 +149,8 @@ class MpiOperator(Component):
     """Kubeflow's MPI operator: custom resource definition, namespace, roles and controller.
 
     It gets what its own manifest asks for, cluster-wide: pods, secrets, config maps, services and jobs.
+
+    A rehearsal that cannot fetch the manifest continues without these objects, and warns.
 
     Errors: RunError if the manifest cannot be had, has another checksum, or holds what the SDK cannot register.
     """
@@ -154,7 +170,7 @@ class MpiOperator(Component):
         if not refused and args.get("flavour") != "trainer":
             # Here and not in `create`: a manifest that cannot be had ends the program before anything is registered.
             with _faults_named(name):
-                plan_operator(args)
+                _objects(args)
         return findings
 
     def create(self, name: str, args: MpiOperatorArgs) -> None:
@@ -164,5 +180,10 @@ class MpiOperator(Component):
             self.api_version = with_dependencies(pulumi.Output.from_input("trainer.kubeflow.org/v1alpha1"), release)
             return
         with _faults_named(name):
-            made = kubernetes_objects(name, plan_operator(args), self)
+            planned = _objects(args)
+            if isinstance(planned, ManifestNotFetched):
+                without = "this rehearsal is without the operator's objects, until it runs once with a network"
+                pulumi.log.warn(f"{name}: {without}: {planned}", self)
+                planned = []
+            made = kubernetes_objects(name, planned, self)
         self.api_version = with_dependencies(pulumi.Output.from_input("kubeflow.org/v2beta1"), *made)

@@ -13,8 +13,15 @@ from gpufleet.atomic_file import write_atomically
 from gpufleet.documents.yaml import parse_yaml_documents
 from gpufleet.errors import UserError
 
+KEPT_ONLY = "GPUFLEET_KEPT_MANIFESTS_ONLY"
+"""Variable that says that nothing is fetched: what needs no manifest, such as a cost, waits for no network."""
 _LARGEST = 8 * 1024 * 1024
-_SECONDS = 30
+_SECONDS = 10
+"""For the connection, and for each part of the answer: a network that drops packets never refuses."""
+
+
+class ManifestNotFetched(UserError):
+    """A manifest is neither kept nor can be fetched; the text is one line."""
 
 
 def cache_folder() -> Path:
@@ -27,7 +34,8 @@ def read_manifest(source: str, sha256: str) -> Sequence[Mapping[str, Any]]:
     """The objects of a manifest, in its order.
 
     source: an https address, or the path of a file. sha256: of its bytes, 64 hexadecimal digits.
-    Errors: UserError, one line, if it cannot be had, has another checksum, or is not a manifest.
+    Errors: UserError, one line, if it cannot be had, has another checksum, or is not a manifest; ManifestNotFetched
+    where only the network is missing.
     """
     kept = cache_folder() / f"{sha256}.yaml"
     remote = source.startswith("https://")
@@ -80,14 +88,25 @@ def _read(path: Path) -> bytes:
 
 
 def _fetched(address: str) -> bytes:
+    content = _answer(address)
+    if isinstance(content, ManifestNotFetched):
+        raise content
+    return content
+
+
+@cache
+def _answer(address: str) -> bytes | ManifestNotFetched:
+    """Asked once: a program that checks a manifest before it registers it does not wait for the network twice."""
+    if os.environ.get(KEPT_ONLY):
+        return ManifestNotFetched(f"{address}: is not kept, and {KEPT_ONLY} is set; unset it to fetch it")
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
             content: bytes = answer.read(_LARGEST + 1)
     except (OSError, urllib.error.URLError) as error:
         reason = getattr(error, "reason", None) or error
-        raise UserError(
+        return ManifestNotFetched(
             f"{address}: cannot be fetched: {reason}; download it where there is a network and give the file's path"
-        ) from error
+        )
     if len(content) > _LARGEST:
         raise UserError(f"{address}: is larger than the {_LARGEST // 1024 // 1024} MiB that a manifest may be")
     return content
