@@ -3,9 +3,9 @@
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -105,9 +105,12 @@ def put_file(cloud: Cloud, engine: PulumiCli, environment: str, file: Path) -> N
         raise WorkspaceError(f"{file}: {error.strerror}") from error
 
 
-def rehearse(home: Workspace, plan: RehearsalPlan, console: Console) -> int:
-    """Carry out the plan. Exit code: 1 if the engine fails, or if a destroy leaves behind more than was to be kept."""
-    engine = prepare(home, plan)
+def rehearse(home: Workspace, plan: RehearsalPlan, console: Console, output: IO[str] | None = None) -> int:
+    """Carry out the plan. Exit code: 1 if the engine fails, or if a destroy leaves behind more than was to be kept.
+
+    output: where the engine writes its output; None: the terminal.
+    """
+    engine = replace(prepare(home, plan), output=output)
     own = is_onprem_cluster(home.configuration(plan.environment))
     where = "cluster" if own else "cloud"
     account = "the cluster's servers are not" if own else f"{ACCOUNTS[home.cloud(plan.environment)]} is not"

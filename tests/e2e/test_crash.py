@@ -1,5 +1,6 @@
 """After a crash in the middle of an `up`: what the cloud holds and the state does not is named, and imported."""
 
+import json
 import os
 import signal
 import subprocess
@@ -132,10 +133,18 @@ def test_the_same_in_a_program_of_four_resources(tmp_path: Path) -> None:
     rehearse = ("rehearse", "dev", "--latency-scale", "0")
     assert program.run(*rehearse, "--fault", "die:@mount").returncode != 0
     assert orphans(program, "dev") == {"mount"}
-    adopted = program.run(*rehearse, "--", "gpufleet", "adopt", "dev", "--yes")
+    adopted = program.run(*rehearse, "--", "gpufleet", "adopt", "dev", "--yes", "--json")
     assert adopted.returncode == 0, adopted.stdout + adopted.stderr
-    assert "in the cloud, not in the state: mount (" in adopted.stdout
-    up = program.run(*rehearse)
+    found = json.loads(adopted.stdout)
+    assert (found["action"], found["changed"], found["left"]) == ("import", 1, 0)
+    assert found["found"][0].startswith("in the cloud, not in the state: mount (")
+    up = program.run(*rehearse, "--json")
     assert up.returncode == 0, up.stdout + up.stderr
-    assert program.run(*rehearse, "--destroy").returncode == 0
+    made = json.loads(up.stdout)
+    assert (made["action"], made["code"], made["left_behind"]) == ("up", 0, [])
+    assert {each["name"] for each in made["resources"]} == {"net", "subnet", "files", "mount"}
+    assert made["first_up_seconds"] >= made["lower_bound_seconds"] > 0
+    destroyed = program.run(*rehearse, "--destroy", "--json")
+    assert destroyed.returncode == 0
+    assert json.loads(destroyed.stdout)["resources"] == []
     assert held(program.cloud) == []

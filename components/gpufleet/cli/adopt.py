@@ -1,7 +1,9 @@
 """`gpufleet adopt ENV`."""
 
 import os
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ import click
 from gpufleet.cli.confirmation import confirm, confirmation_options
 from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 
 if TYPE_CHECKING:
     from gpufleet.adoption.cloud_resource import Inventory
@@ -29,9 +32,17 @@ if TYPE_CHECKING:
 )
 @click.option("--lost-state", is_flag=True, help="Import most of an environment, because its state is lost.")
 @confirmation_options
+@json_option
 @exit_with_errors
 def adopt(
-    environment: str, program: Path, unlock: bool, delete: bool, lost_state: bool, yes: bool, dry_run: bool
+    environment: str,
+    program: Path,
+    unlock: bool,
+    delete: bool,
+    lost_state: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Import resources of ENVIRONMENT that its state does not have.
 
@@ -46,48 +57,62 @@ def adopt(
     if delete and lost_state:
         raise click.UsageError("--delete and --lost-state contradict each other; import, then `pulumi destroy`")
     engine, inventory = _engine_and_inventory(program, environment)
+    if as_json:
+        engine = replace(engine, output=sys.stderr)
     erase = delete and str(engine.config(environment).get("gpufleet:erase", "")).lower() == "true"
     choose = partial(import_resources.deletable, erase=erase) if delete else _everything
     orphans = find_orphans(engine, environment, inventory)
     chosen, shown = choose(orphans), set[str]()
-    _show(orphans, chosen, shown)
+    _show(orphans, chosen, shown, as_json)
     if not lost_state:
         reject_lost_state(environment, orphans)
     releases = lost_releases(engine, environment) if lost_state else []
     for release in releases:
-        click.echo(f"not in the state, imported if the cluster has it: Helm release {release}")
+        click.echo(f"not in the state, imported if the cluster has it: Helm release {release}", err=as_json)
     tasks = _tasks(engine, environment, len(chosen.wanted), len(releases), unlock=unlock, delete=delete)
-    if not tasks or confirm(f"{environment}: {', '.join(tasks)}", yes=yes, dry_run=dry_run):
+    done, changed = set[str](), 0
+    agreed = not tasks or confirm(f"{environment}: {', '.join(tasks)}", yes=yes, dry_run=dry_run)
+    if agreed:
         if unlock:
             import_resources.unlock(engine, environment)
-        done, act = set[str](), import_resources.delete if delete else import_resources.import_resources
+        act = import_resources.delete if delete else import_resources.import_resources
         while tasks:
             act(engine, environment, chosen)
             done |= {str(step["urn"]) for _, step in chosen.wanted}
             # Some things are only recognised once what they hang on is in the state: look until nothing is new.
             orphans = find_orphans(engine, environment, inventory)
             chosen = choose(orphans)
-            if not (_show(orphans, chosen, shown) and chosen.wanted):
+            if not (_show(orphans, chosen, shown, as_json) and chosen.wanted):
                 break
-        count = len(done) + (len(import_releases(engine, environment)) if releases else 0)
-        left = sum(map(len, (orphans.wanted, orphans.unknown, orphans.ambiguous, orphans.interrupted)))
+        changed = len(done) + (len(import_releases(engine, environment)) if releases else 0)
         others = f", {len(orphans.foreign)} of other owners" if orphans.foreign else ""
         words = "deleted" if delete else "imported"
-        click.echo(f"{environment}: {count} {words}, {left} left{others}; continue with `pulumi up`")
+        click.echo(
+            f"{environment}: {changed} {words}, {_left(orphans)} left{others}; continue with `pulumi up`", err=as_json
+        )
         if done and not delete:
             import_resources.reject_replacements(engine, environment, done)
+    if as_json:
+        counts = {"changed": changed, "left": _left(orphans), "of_other_owners": len(orphans.foreign)}
+        action = "delete" if delete else "import"
+        print_json({"environment": environment, "action": action, "tasks": tasks, **counts, "found": sorted(shown)})
     return 1 if orphans.ambiguous else 0
+
+
+def _left(orphans: "Orphans") -> int:
+    """How many resources the state still lacks."""
+    return sum(map(len, (orphans.wanted, orphans.unknown, orphans.ambiguous, orphans.interrupted)))
 
 
 def _everything(orphans: "Orphans") -> "Orphans":
     return orphans
 
 
-def _show(orphans: "Orphans", chosen: "Orphans", shown: set[str]) -> bool:
+def _show(orphans: "Orphans", chosen: "Orphans", shown: set[str], err: bool) -> bool:
     """Print what is missing in the state, each line once; whether there was a new one."""
     new = [line for line in _lines(orphans, chosen) if line not in shown]
     for line in new:
-        click.echo(line)
+        click.echo(line, err=err)
     shown |= set(new)
     return bool(new)
 

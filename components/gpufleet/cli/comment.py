@@ -1,13 +1,14 @@
 """`gpufleet comment`."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ FILE = click.Path(path_type=Path)
               help="How long to wait for rate limits of the code host.")  # fmt: skip
 @click.option("--if-denied", default="fail", show_default=True, type=click.Choice(["fail", "go-on"]),
               help="What to do if the token may not comment, as for a fork's pull request.")  # fmt: skip
+@json_option
 @exit_with_errors
 def comment(
     folder: Path,
@@ -44,6 +46,7 @@ def comment(
     author: str,
     patience: float,
     if_denied: str,
+    as_json: bool,
 ) -> int:
     """Post the report in FOLDER on its pull request.
 
@@ -59,7 +62,11 @@ def comment(
     project, stacks = (None, None) if change is None else _affected(program, change)
     if sarif:
         _write_sarif(report, sarif, program, change or program)
-    return post_report(report, stacks, project, number, commit, author, patience, go_on=if_denied == "go-on")
+    go_on = if_denied == "go-on"
+    code, outcomes = post_report(report, stacks, project, number, commit, author, patience, go_on=go_on, quiet=as_json)
+    if as_json:
+        print_json({"comments": outcomes})
+    return code
 
 
 def post_report(
@@ -72,11 +79,13 @@ def post_report(
     patience: float,
     *,
     go_on: bool,
-) -> int:
+    quiet: bool = False,
+) -> tuple[int, Mapping[str, str]]:
     """The verb's work, for `gpufleet preview --comment` too.
 
     affected: the only stacks to comment on; None: those of the report. whole_project: as for `update_comments`. go_on:
-    report a token that may not write, and continue.
+    report a token that may not write, and continue. quiet: print progress on standard error. Returns the exit code, and
+    the outcome of the comment on each stack.
     """
     from gpufleet.comments.bodies import comment_bodies
     from gpufleet.comments.ci_environment import code_host_of, run_of
@@ -91,11 +100,11 @@ def post_report(
         found = update_comments(place, comment_bodies(report, affected), run, whole_project=whole_project)
     except PermissionDenied as error:
         click.echo(f"no comment: the token may not write on {place.label}: {error}", err=True)
-        return 0 if go_on else 1
+        return 0 if go_on else 1, {}
     for stack, outcome in found.items():
         more = ": a newer commit or run has the word" if outcome == "outdated" else ""
-        click.echo(f"comment on {stack}: {outcome}{more}")
-    return 0
+        click.echo(f"comment on {stack}: {outcome}{more}", err=quiet)
+    return 0, found
 
 
 def _affected(program: Path, change: Path) -> tuple[str, list[str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import api_of, context_option, of_environment, settings_of, user_option
 from gpufleet.errors import UserError
 
@@ -52,6 +53,7 @@ def data() -> None:
 @to_option
 @image_option
 @user_option
+@json_option
 @exit_with_errors
 def put(
     environment: str,
@@ -62,6 +64,7 @@ def put(
     outputs: Path | None,
     kind: str | None,
     image: str | None,
+    as_json: bool,
 ) -> int:
     """Copy LOCAL, a file or a directory, to REMOTE. Files that are already there are not sent again.
 
@@ -78,16 +81,16 @@ def put(
     settings = settings_of(environment, program, outputs)
     if is_url(source):
         check_source(source, sha256)
-        _fetch(settings, source, remote, sha256, kind, image)
+        _fetch(settings, source, remote, sha256, kind, image, as_json)
         return 0
     if sha256 is not None:
         raise UserError(f"sha256={sha256}: is for a URL; the checksums of files from here are compared anyway")
     local = Path(source)
     if place := _place(settings, remote, kind):
-        _tell(_azure_files(settings, place).put(local, place))
+        _tell(settings, _azure_files(settings, place).put(local, place), as_json)
         return 0
     with _volume(settings, image) as files:
-        _tell(files.put(local, remote))
+        _tell(settings, files.put(local, remote), as_json)
     return 0
 
 
@@ -98,17 +101,25 @@ def put(
 @to_option
 @image_option
 @user_option
+@json_option
 @exit_with_errors
 def get(
-    environment: str, remote: str, local: Path, program: Path, outputs: Path | None, kind: str | None, image: str | None
+    environment: str,
+    remote: str,
+    local: Path,
+    program: Path,
+    outputs: Path | None,
+    kind: str | None,
+    image: str | None,
+    as_json: bool,
 ) -> int:
     """Copy REMOTE, a file or a directory, to LOCAL."""
     settings = settings_of(environment, program, outputs)
     if place := _place(settings, remote, kind):
-        _tell(_azure_files(settings, place).get(place, local))
+        _tell(settings, _azure_files(settings, place).get(place, local), as_json)
         return 0
     with _volume(settings, image) as files:
-        _tell(files.get(remote, local))
+        _tell(settings, files.get(remote, local), as_json)
     return 0
 
 
@@ -189,7 +200,13 @@ def _azure_files(settings: "JobSettings", place: "StoragePath") -> "BlobFiles | 
 
 
 def _fetch(
-    settings: "JobSettings", url: str, remote: str, sha256: str | None, kind: str | None, image: str | None
+    settings: "JobSettings",
+    url: str,
+    remote: str,
+    sha256: str | None,
+    kind: str | None,
+    image: str | None,
+    as_json: bool,
 ) -> None:
     """Errors: UserError, also where no pod can fetch it."""
     from gpufleet.jobs.kubernetes.url_fetch import IMAGE, UrlFetch, path_of
@@ -208,7 +225,7 @@ def _fetch(
         api_of(settings), settings, url, path, sha256, image or IMAGE, user, lambda at, done, _: _note(at, done)
     )
     click.echo(f"{path}: pod {fetch.pod} in namespace {settings.namespace} fetches it", err=True)
-    _tell(iter([fetch.run()]))
+    _tell(settings, iter([fetch.run()]), as_json)
 
 
 def _note(path: str, done: int) -> None:
@@ -245,17 +262,26 @@ def progress_lines() -> Callable[[str, int, int], None]:
     return tell
 
 
-def _tell(sent: Iterator["TransferredFile"]) -> None:
-    files = moved = 0
+def _tell(settings: "JobSettings", sent: Iterator["TransferredFile"], as_json: bool) -> None:
+    files: list[TransferredFile] = []
     for each in sent:
         how = (
             "was there already"
             if not each.transferred_bytes and each.size
             else f"{each.transferred_bytes:,} bytes sent"
         )
-        click.echo(f"{each.path}: {each.size:,} bytes, {how}")
-        files, moved = files + 1, moved + each.transferred_bytes
-    click.echo(f"{files} files, {moved:,} bytes sent, checksums right")
+        click.echo(f"{each.path}: {each.size:,} bytes, {how}", err=as_json)
+        files.append(each)
+    moved = sum(each.transferred_bytes for each in files)
+    click.echo(f"{len(files)} files, {moved:,} bytes sent, checksums right", err=as_json)
+    if as_json:
+        print_json({"environment": settings.environment} | transfer_to_dict(files))
+
+
+def transfer_to_dict(files: "Sequence[TransferredFile]") -> dict[str, object]:
+    """The files of a transfer, and how many bytes went over the network, as JSON data."""
+    rows = [{"path": each.path, "bytes": each.size, "transferred_bytes": each.transferred_bytes} for each in files]
+    return {"files": rows, "transferred_bytes": sum(each.transferred_bytes for each in files)}
 
 
 def _time(seconds: int) -> str:

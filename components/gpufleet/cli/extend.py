@@ -10,6 +10,7 @@ from gpufleet.atomic_file import write_atomically
 from gpufleet.cli.confirmation import confirm, confirmation_options
 from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.errors import UserError
 
 
@@ -18,8 +19,9 @@ from gpufleet.errors import UserError
 @click.argument("until", metavar="7d|2w|DAY")
 @confirmation_options
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
+@json_option
 @exit_with_errors
-def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path) -> int:
+def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path, as_json: bool) -> int:
     """Change the expiry of ENVIRONMENT in its configuration file.
 
     The next `up` writes it to the tags.
@@ -43,19 +45,22 @@ def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path
     before = read_expiry(text, str(file))
     after = extended_expiry(until, before, date.today())
     changed = replace_expiry(text, after, str(file))
+    found = {"environment": environment, "file": str(file), "before": _end(before), "after": _end(after)}
+    would = f"{environment}: would end {_words(after)} instead of {_words(before)}"
     if "GPUFLEET_REHEARSAL" in os.environ:
-        click.echo(
-            f"{environment}: would end {_words(after)} instead of {_words(before)}; a rehearsal never writes "
-            f"{file.name}"
-        )
-        return 0
-    if dry_run or not _is_later(after, before):
-        click.echo(f"{environment}: would end {_words(after)} instead of {_words(before)} ({file.name})")
-        if not confirm(f"{environment}: end it {_words(after)}", yes=yes, dry_run=dry_run):
-            return 0
-    _write(file, changed)
-    click.echo(f"{environment}: ends {_words(after)} instead of {_words(before)} ({file.name})")
-    click.echo(f"its tags say so after the next `pulumi up -s {environment}`")
+        click.echo(f"{would}; a rehearsal never writes {file.name}", err=as_json)
+        agreed = False
+    else:
+        agreed = True
+        if dry_run or not _is_later(after, before):
+            click.echo(f"{would} ({file.name})", err=as_json)
+            agreed = confirm(f"{environment}: end it {_words(after)}", yes=yes, dry_run=dry_run)
+    if agreed:
+        _write(file, changed)
+        click.echo(f"{environment}: ends {_words(after)} instead of {_words(before)} ({file.name})", err=as_json)
+        click.echo(f"its tags say so after the next `pulumi up -s {environment}`", err=as_json)
+    if as_json:
+        print_json(found | {"changed": agreed})
     return 0
 
 
@@ -64,9 +69,16 @@ def _is_later(after: date | str, before: date | timedelta | None) -> bool:
     return isinstance(after, str) or (isinstance(before, date) and after >= before)
 
 
+def _end(end: date | timedelta | str | None) -> str | None:
+    """A day, or a lifetime such as 312h; None for never."""
+    if isinstance(end, timedelta):
+        return f"{end // timedelta(hours=1)}h"
+    return None if end is None else str(end)
+
+
 def _words(end: date | timedelta | str | None) -> str:
     if isinstance(end, timedelta):
-        end = f"{end // timedelta(hours=1)}h"
+        end = _end(end)
     return "never" if end is None else f"{end} after it was made" if isinstance(end, str) else f"on {end}"
 
 

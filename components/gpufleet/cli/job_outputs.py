@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.data import progress_lines
+from gpufleet.cli.data import progress_lines, transfer_to_dict
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.jobs.aws_batch.outputs import AwsBatchOutputs
     from gpufleet.jobs.azure_batch.outputs import AzureBatchOutputs
+    from gpufleet.jobs.file_transfer import TransferredFile
     from gpufleet.jobs.settings import JobSettings
 
 
@@ -46,8 +48,17 @@ def list_(environment: str, job: str, program: Path, outputs: Path | None, on: s
 @on_option
 @click.argument("job")
 @click.argument("directory", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
+@json_option
 @exit_with_errors
-def get(environment: str, job: str, directory: Path | None, program: Path, outputs: Path | None, on: str | None) -> int:
+def get(
+    environment: str,
+    job: str,
+    directory: Path | None,
+    program: Path,
+    outputs: Path | None,
+    on: str | None,
+    as_json: bool,
+) -> int:
     """Copy a job's files to DIR, by default ./JOB. Files that are already there are not downloaded again.
 
     Of a sweep on AWS Batch, DIR/results.csv then has a row for each child: its state, its parameters, and the keys of
@@ -57,7 +68,7 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
     gpufleet jobs outputs get aws-batch-dev train-1121-150405-3f2a ./run-1
     """
     place = directory or Path(job.replace(":", "-"))
-    files = moved = 0
+    files: list[TransferredFile] = []
     source = _outputs(settings_of(environment, program, outputs, on))
     for each in source.get(job, place):
         how = (
@@ -65,11 +76,14 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
             if not each.transferred_bytes and each.size
             else f"{each.transferred_bytes:,} bytes fetched"
         )
-        click.echo(f"{each.path}: {each.size:,} bytes, {how}")
-        files, moved = files + 1, moved + each.transferred_bytes
-    click.echo(f"{files} files in {place}, {moved:,} bytes fetched, sizes right")
+        click.echo(f"{each.path}: {each.size:,} bytes, {how}", err=as_json)
+        files.append(each)
+    moved = sum(each.transferred_bytes for each in files)
+    click.echo(f"{len(files)} files in {place}, {moved:,} bytes fetched, sizes right", err=as_json)
     for line in source.tables(job, place):
-        click.echo(line)
+        click.echo(line, err=as_json)
+    if as_json:
+        print_json({"environment": environment, "job": job, "directory": str(place)} | transfer_to_dict(files))
     return 0
 
 

@@ -12,6 +12,7 @@ from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.event_printer import follow_job, print_event, print_note
 from gpufleet.cli.job_options import job_options, named_pair, request_from_options
 from gpufleet.cli.job_outputs import job_outputs
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import api_of, backend_of, of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
@@ -222,13 +223,17 @@ def logs(
 @of_environment
 @on_option
 @click.argument("job")
+@json_option
 @exit_with_errors
-def cancel(environment: str, job: str, program: Path, outputs: Path | None, on: str | None) -> int:
+def cancel(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """End a job. Its files on the shared volume or in the bucket stay.
 
     On Kubernetes, the job is deleted with its pods and their logs. Elsewhere its log stays.
     """
-    click.echo(backend_of(settings_of(environment, program, outputs, on)).cancel(job))
+    outcome = backend_of(settings_of(environment, program, outputs, on)).cancel(job)
+    click.echo(outcome, err=as_json)
+    if as_json:
+        print_json({"environment": environment, "job": job, "outcome": outcome})
     return 0
 
 

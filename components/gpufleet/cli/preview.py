@@ -10,6 +10,7 @@ import click
 
 from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 
 if TYPE_CHECKING:
     from gpufleet.report.model import Report
@@ -50,6 +51,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--approved", type=FILE, metavar="FILE",
               help="The report.json that was approved: fail for any other change, and allow the losses in "
               "it.")  # fmt: skip
+@json_option
 @exit_with_errors
 def preview(
     environments: tuple[str, ...],
@@ -66,6 +68,7 @@ def preview(
     fail_on: str,
     allow_loss: bool,
     approved: Path | None,
+    as_json: bool,
 ) -> int:
     """Preview the environments that a change affects.
 
@@ -109,7 +112,7 @@ def preview(
         agreed = None if approved is None else read_report(approved)
         about = commit or head_of(os.environ) or checked_out_commit(program)
         made, unseen = report_change(project, start, names, real, about, _said)
-        _write(made, folder, program)
+        _write(made, folder, program, as_json)
     except UserError as error:
         # Not 1, which says that the change has findings.
         click.echo(f"Error: {error}", err=True)
@@ -132,7 +135,8 @@ def preview(
 
         # With names, what else the change affects is not known.
         whole = None if environments else project_name(project)
-        code = max(post_report(made, None, whole, None, commit, "", 120.0, go_on=True), code)
+        posted, _ = post_report(made, None, whole, None, commit, "", 120.0, go_on=True, quiet=as_json)
+        code = max(posted, code)
     return code
 
 
@@ -140,12 +144,16 @@ def _said(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _write(made: "Report", folder: Path, program: Path) -> None:
-    """Every form into the folder, and a job summary where the CI takes one. Errors: UserError."""
+def _write(made: "Report", folder: Path, program: Path, as_json: bool) -> None:
+    """Every form into the folder, and a job summary where the CI takes one; with as_json, report.json is printed too.
+
+    Errors: UserError.
+    """
     from gpufleet.errors import UserError
     from gpufleet.report.config_lines import configuration_lines
     from gpufleet.report.configuration_files import configuration_files
     from gpufleet.report.formats.annotations import render_annotations
+    from gpufleet.report.formats.json import render_json
     from gpufleet.report.step_summary import step_summary
     from gpufleet.report.text import verdict_line
     from gpufleet.report.write_files import write_report_files
@@ -161,10 +169,12 @@ def _write(made: "Report", folder: Path, program: Path) -> None:
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror}; give another directory with --to") from error
     for stack in made.stacks:
-        click.echo(f"{stack.name}: {verdict_line(stack)}")
-    click.echo(f"the report is in {folder}")
+        click.echo(f"{stack.name}: {verdict_line(stack)}", err=as_json)
+    click.echo(f"the report is in {folder}", err=as_json)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         stacks = [(stack.name, stack.stack) for stack in made.stacks]
         places = configuration_files(program, stacks), configuration_lines(program, stacks)
         for line in render_annotations(made, *places):
-            click.echo(line)
+            click.echo(line, err=as_json)
+    if as_json:
+        click.echo(render_json(made), nl=False)

@@ -1,11 +1,13 @@
 """`gpufleet rehearse ENV`."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 
 
 @click.command()
@@ -29,6 +31,7 @@ from gpufleet.cli.error_handling import exit_with_errors
               help="Back simulated clusters with a real Kubernetes control plane, if it was built.")  # fmt: skip
 @click.option("--shell", is_flag=True, help="Open a shell in which plain `pulumi` uses the rehearsal.")
 @click.option("--refusals", is_flag=True, help="List all rejections of the simulated cloud, with their sources.")
+@json_option
 @exit_with_errors
 def rehearse(
     environment: str | None,
@@ -44,6 +47,7 @@ def rehearse(
     control_plane: bool,
     shell: bool,
     refusals: bool,
+    as_json: bool,
 ) -> int:
     """Deploy ENVIRONMENT to a simulated cloud, or destroy it.
 
@@ -58,18 +62,27 @@ def rehearse(
     from rich.console import Console
 
     from gpufleet_rehearsal.refusal_list import refusal_text
+    from gpufleet_rehearsal.rehearsal_json import refusals_to_dict, rehearsal_to_dict
     from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare, rehearse, run_inside
     from gpufleet_rehearsal.workspace import Workspace
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=as_json)
     if refusals:
-        click.echo(refusal_text())
+        if as_json:
+            print_json(refusals_to_dict())
+        else:
+            click.echo(refusal_text())
         return 0
     if environment is None:
         raise click.UsageError("which environment? For instance: gpufleet rehearse aws-dev")
+    if as_json and (shell or command):
+        raise click.UsageError("--json is for a rehearsal without a command or a shell, which print what they like")
     place = Workspace.of(program, home)
     plan = RehearsalPlan(environment, latency_scale, faults, seed, destroy, keep, put, control_plane)
     if shell or command:
         prepare(place, plan)
         return run_inside(place, environment, command)
-    return rehearse(place, plan, console)
+    code = rehearse(place, plan, console, sys.stderr if as_json else None)
+    if as_json:
+        print_json(rehearsal_to_dict(place, plan, code))
+    return code

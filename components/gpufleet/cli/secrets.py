@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import backend_of, of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
@@ -30,8 +31,9 @@ def secrets() -> None:
 @of_environment
 @on_option
 @click.argument("name")
+@json_option
 @exit_with_errors
-def put(environment: str, name: str, program: Path, outputs: Path | None, on: str | None) -> int:
+def put(environment: str, name: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """Store standard input, without a line end, as the secret NAME, or replace it.
 
     \b
@@ -41,12 +43,14 @@ def put(environment: str, name: str, program: Path, outputs: Path | None, on: st
     if not _NAME.fullmatch(name):
         raise UserError(f"{environment}: name={name}: use lower-case letters, digits and - between them, at most 63")
     settings = settings_of(environment, program, outputs, on)
-    value = click.prompt("Value", hide_input=True) if sys.stdin.isatty() else sys.stdin.read()
+    value = click.prompt("Value", hide_input=True, err=as_json) if sys.stdin.isatty() else sys.stdin.read()
     value = str(value).rstrip("\r\n")
     if not value:
         raise UserError(f"{environment}: {name}: standard input is empty; write `gpufleet secrets put ... < FILE`")
     if "\0" in value or len(value.encode()) > MAX_BYTES:
         raise UserError(f"{environment}: {name}: must be text of at most {MAX_BYTES:,} bytes")
     where = backend_of(settings).put_secret(name, value)
-    click.echo(f"{name}: stored as {where}; use it with --secret VARIABLE={name}")
+    click.echo(f"{name}: stored as {where}; use it with --secret VARIABLE={name}", err=as_json)
+    if as_json:
+        print_json({"environment": environment, "name": name, "stored_as": where})
     return 0

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.errors import UserError
 
 
@@ -18,8 +19,9 @@ def users() -> None:
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--only", metavar="NAMES", help="Only these users: comma-separated names. Default: all.")
 @click.option("--least-id", type=int, default=1000, metavar="N", show_default=True, help="Skip uids below this.")
+@json_option
 @exit_with_errors
-def read(file: Path | None, only: str | None, least_id: int) -> int:
+def read(file: Path | None, only: str | None, least_id: int, as_json: bool) -> int:
     """Print the mapping for `gpufleet:team.users` as YAML, from FILE or standard input.
 
     \b
@@ -49,5 +51,8 @@ def read(file: Path | None, only: str | None, least_id: int) -> int:
         raise UserError("\n".join(lines))
     for line in skipped if not only else ():
         click.echo(f"note: left out: {line}", err=True)
+    if as_json:
+        print_json({"users": found, "left_out": skipped if not only else []})
+        return 0
     click.echo(yaml.safe_dump(found, default_flow_style=None, sort_keys=False), nl=False)
     return 0

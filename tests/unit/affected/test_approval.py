@@ -73,3 +73,8 @@ def test_what_was_approved_may_lose_what_was_approved(
     assert done.exit_code == code, done.output
     assert said in done.stderr
     assert "Traceback" not in done.output
+    data = CliRunner().invoke(main, [*words, "--json"])
+    assert data.exit_code == code
+    # The same as report.json, and nothing where no report was made.
+    assert data.stdout == ((tmp_path / "out" / "report.json").read_text() if code != 2 else "")
+    assert said in data.stderr

@@ -49,6 +49,17 @@ def test_by_the_event_of_a_workflow(played: FakeGitHub, folder: Path, tmp_path: 
     assert (done.exit_code, done.output) == (0, f"comment on {STACK}: outdated: a newer commit or run has the word\n")
 
 
+def test_as_json(played: FakeGitHub, folder: Path, tmp_path: Path) -> None:
+    env = played.environment(run=1) | event(tmp_path)
+    done = comment(folder, "--json", env=env)
+    assert json.loads(done.stdout) == {"schema": 1, "comments": {STACK: "created"}}
+    assert done.stderr == f"comment on {STACK}: created\n"
+    played.read_only = True
+    played.comments.clear()
+    done = comment(folder, "--json", env=env)
+    assert (done.exit_code, json.loads(done.stdout)) == (1, {"schema": 1, "comments": {}})
+
+
 def test_without_a_workflow(played: FakeGitHub, folder: Path) -> None:
     assert comment(folder, "--pull-request", "7", env=played.environment()).exit_code == 0
     assert "gpufleet-run:0.1 c1 -->" in played.comments[0]["body"]

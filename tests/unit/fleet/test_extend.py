@@ -1,5 +1,6 @@
 """`gpufleet extend`: the one line that moves, and everything that must not."""
 
+import json
 import stat
 from datetime import date, timedelta
 from pathlib import Path
@@ -140,6 +141,30 @@ def test_extend_moves_the_day_and_says_what_is_next(project: Path) -> None:
     assert file.read_text() == f"config:\n  # until the deadline\n  gpufleet:expires_at: {after}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert [each.name for each in file.parent.iterdir()] == ["Pulumi.dev.yaml"]
+
+
+def test_extend_as_json_says_what_it_has_changed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, today = project / "config" / "Pulumi.dev.yaml", date.today()
+    both = {"before": str(today), "after": str(today + timedelta(days=7))}
+    expected = {"schema": 1, "environment": "dev", "file": str(file), **both}
+    before = file.read_bytes()
+    for words, rehearsed in ((["--dry-run"], False), ([], True)):
+        if rehearsed:
+            monkeypatch.setenv("GPUFLEET_REHEARSAL", "/p/.rehearsal")
+        found = extend(project, "dev", "7d", "--json", *words)
+        assert (found.exit_code, json.loads(found.stdout)) == (0, expected | {"changed": False})
+        assert found.stderr.startswith("dev: would end ")
+        assert file.read_bytes() == before
+    monkeypatch.delenv("GPUFLEET_REHEARSAL")
+    found = extend(project, "dev", "7d", "--json")
+    assert (found.exit_code, json.loads(found.stdout)) == (0, expected | {"changed": True})
+    assert found.stderr.splitlines()[-1] == "its tags say so after the next `pulumi up -s dev`"
+    file.write_text("config:\n  gpufleet:expires_at: 6d\n")
+    found = extend(project, "dev", "7d", "--json")
+    assert (json.loads(found.stdout)["before"], json.loads(found.stdout)["after"]) == ("144h", "312h")
+    # Nobody can be asked, and nothing is said to be done.
+    found = extend(project, "dev", str(today), "--json")
+    assert (found.exit_code, found.stdout) == (1, "")
 
 
 def test_lifetime_becomes_longer(project: Path) -> None:

@@ -1,8 +1,9 @@
 """Pools without nodes: what each kind is made of, and what costs money all the same."""
 
 import json
+import sys
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from gpufleet.cli import main
 from gpufleet.cost.estimate import estimate
 from gpufleet.fleet.environment import environment_of, plan_of_state
+from gpufleet.fleet.gpu_jobs import GpuJob
 from gpufleet.fleet.pool_inputs import can_stop, is_stopped, stopped_inputs
 from gpufleet.fleet.scale_to_zero import flavors_of, gpu_pools, remaining_costs, unchanged_pools
 from gpufleet.fleet.stack_state import StackState
@@ -155,11 +157,11 @@ def test_what_an_up_has_left_as_it_was_is_named(eks: Eks) -> None:
 def stop(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """`gpufleet stop dev --dry-run` on a stack of these resources, with this configuration and without outputs."""
 
-    def run(resources: list[dict[str, Any]], **config: object) -> Result:
+    def run(resources: list[dict[str, Any]], *words: str, **config: object) -> Result:
         monkeypatch.setattr(PulumiCli, "state", lambda self, stack: resources)
         monkeypatch.setattr(PulumiCli, "config", lambda self, stack: {f"gpufleet:{key}": config[key] for key in config})
         monkeypatch.setattr(PulumiCli, "outputs", lambda self, stack, *, secrets: {})
-        return CliRunner().invoke(main, ["stop", "dev", "--dry-run"])
+        return CliRunner().invoke(main, ["stop", "dev", "--dry-run", *words])
 
     return run
 
@@ -180,6 +182,40 @@ def test_own_servers_are_said_to_run_on_and_to_cost_by_the_assumptions(
     lines = stop(hybrid("dev"), usage="lots").output.splitlines()
     assert "1 line of which no price or amount is known" in lines[2]
     assert lines[-2] == "its assumptions (gpufleet:usage) cannot be read: the defaults count"
+
+
+def test_stop_as_json(stop: Callable[..., Result], hybrid: Eks, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = stop(hybrid("dev"), "--json", usage={"own_server_vcpus": 100})
+    assert done.exit_code == 0
+    lines = [
+        {
+            "pool": None,
+            "what": "on-prem servers' vCPUs (EKS hybrid nodes)",
+            "usd_per_month": 1460.0,
+            "committed": False,
+        },
+        {"pool": None, "what": "EKS control plane", "usd_per_month": 73.0, "committed": False},
+    ]
+    assert json.loads(done.stdout) == {
+        "schema": 1,
+        "environment": "dev",
+        "action": "stop",
+        "pools": ["trainers"],
+        # Not known is not none.
+        "jobs": None,
+        "still_costs": {"usd_per_month": 1533.0, "unknown_lines": 0, "lines": lines},
+        "changed": False,
+        "queue": True,
+        "not_stopped": [],
+    }
+    assert done.stderr.splitlines()[0] == "would be stopped: trainers"
+    assert done.stderr.splitlines()[-1] == "own servers are not stopped, nor the jobs on them"
+    job = GpuJob("training", "first", 8, 1, datetime(2026, 11, 21, tzinfo=UTC), user="ana")
+    monkeypatch.setattr(sys.modules["gpufleet.cli.stop"], "settings_of", lambda *_, **__: None)
+    monkeypatch.setattr("gpufleet.fleet.pool_jobs.jobs_on_pools", lambda *_: [job])
+    names = {"namespace": "training", "name": "first", "user": "ana"}
+    found = json.loads(stop(hybrid("dev"), "--json").stdout)["jobs"]
+    assert found == [{**names, "gpus": 8, "may_finish": False}]
 
 
 def test_own_cluster_has_nothing_to_stop_but_gpus(stop: Callable[..., Result], onprem: Eks, eks: Eks) -> None:

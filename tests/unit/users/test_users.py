@@ -1,5 +1,6 @@
 """Users from what directories print, who a command is for, and what its pods get."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,9 @@ def test_read_on_the_command_line(tmp_path: Path):
     file.write_text(PASSWD)
     one = CliRunner().invoke(main, ["users", "read", str(file), "--only", "ben"])
     assert yaml.safe_load(one.stdout) == {"ben": BOTH["ben"]}
+    data = json.loads(CliRunner().invoke(main, ["users", "read", str(file), "--json"]).stdout)
+    left = ["root: uid 0 is a system account's", "nobody: uid 65534 is a system account's"]
+    assert data == {"schema": 1, "users": BOTH, "left_out": left}
     none = CliRunner().invoke(main, ["users", "read", str(file), "--only", "ben,cy"])
     assert none.exit_code == 1
     assert none.stderr == f"Error: {file}: only=cy: user not found; check the spelling\n"

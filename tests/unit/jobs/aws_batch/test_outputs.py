@@ -54,6 +54,22 @@ def test_list_and_get(job: FakeAws, run: Any, tmp_path: Path) -> None:
     assert sorted(each.name for each in to.iterdir()) == ["checkpoint.npz", "empty", "logs"]
 
 
+def test_get_as_json(job: FakeAws, run: Any, tmp_path: Path) -> None:
+    done = run("jobs", "outputs", "get", "dev", "train", str(tmp_path), "--json")
+    sizes = {"checkpoint.npz": len(BIG), "empty": 0, "logs/a/loss.csv": 6}
+    assert json.loads(done.stdout) == {
+        "schema": 1,
+        "environment": "dev",
+        "job": "train",
+        "directory": str(tmp_path),
+        "files": [{"path": path, "bytes": size, "transferred_bytes": size} for path, size in sizes.items()],
+        "transferred_bytes": len(BIG) + 6,
+    }
+    assert done.stderr.splitlines()[-1].startswith(f"3 files in {tmp_path}")
+    again = json.loads(run("jobs", "outputs", "get", "dev", "train", str(tmp_path), "--json").stdout)
+    assert (again["transferred_bytes"], again["files"][0]["bytes"]) == (0, len(BIG))
+
+
 def test_what_is_here_is_not_fetched_again_and_what_changed_is(job: FakeAws, run: Any, tmp_path: Path) -> None:
     run("jobs", "outputs", "get", "dev", "train", str(tmp_path))
     job.asked.clear()

@@ -15,10 +15,10 @@ TRAIN = ("--", "python3", "train.py")
 
 @pytest.fixture
 def put(here: FakeAws, quick: None, tmp_path: Any) -> Any:
-    def invoke(name: str, value: str) -> Result:
+    def invoke(name: str, value: str, *words: str) -> Result:
         file = tmp_path / "outputs.json"
         file.write_text(json.dumps(outputs()))
-        return CliRunner().invoke(main, ["secrets", "put", "dev", name, "--outputs", str(file)], input=value)
+        return CliRunner().invoke(main, ["secrets", "put", "dev", name, "--outputs", str(file), *words], input=value)
 
     return invoke
 
@@ -37,7 +37,9 @@ def test_put_makes_a_secret_of_the_environment_and_replaces_its_value(here: Fake
     described = here.client("secretsmanager").describe_secret(SecretId="gpufleet/dev/wandb")
     tags = {each["Key"]: each["Value"] for each in described["Tags"]}
     assert tags == {"environment": "dev", "project": "llm", "user": "LAB-ana"}
-    assert put("wandb", "another").exit_code == 0
+    done = put("wandb", "another", "--json")
+    assert json.loads(done.stdout) == {"schema": 1, "environment": "dev", "name": "wandb", "stored_as": where}
+    assert "another" not in done.output
     assert stored(here) == "another"
 
 

@@ -65,6 +65,9 @@ def test_cancel_ends_the_job_and_once_only(here: FakeAws, run: Any, job: Any) ->
     assert here.bodies("terminatejob") == [{"jobId": job.job_id, "reason": "gpufleet jobs cancel"}]
     ended(job, 143)
     assert run("jobs", "cancel", "dev", "train").stdout == "train: has already ended: FAILED\n"
+    done = run("jobs", "cancel", "dev", "train", "--json")
+    outcome = {"job": "train", "outcome": "train: has already ended: FAILED"}
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"schema": 1, "environment": "dev", **outcome})
     assert len(here.bodies("terminatejob")) == 1
 
 

@@ -1,5 +1,6 @@
 """`gpufleet pool resize|autoscale`, to a stand-in of Azure Batch that evaluates formulas."""
 
+import json
 from typing import Any
 
 import pytest
@@ -41,6 +42,23 @@ def test_resize_to_0(here: FakeBatch, run: Any) -> None:
     assert done.stderr.splitlines() == [f"fixed: {UNTIL}"]
     assert here.bodies("POST", "/resize")[0]["targetDedicatedNodes"] == 0
     assert here.bodies("POST", "/disableautoscale") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        (("resize", "dev", "spot", "2"), {"autoscale": False, "min": 2, "max": 2}),
+        (("autoscale", "dev", "spot", "--min", "1", "--max", "4"), {"autoscale": True, "min": 1, "max": 4}),
+    ],
+)
+def test_as_json(here: FakeBatch, run: Any, words: tuple[str, ...], size: dict[str, Any]) -> None:
+    done = run("pool", *words, "--json")
+    assert done.exit_code == 0, done.output
+    expected = {"schema": 1, "environment": "dev", "pool": "spot", **size}
+    found = json.loads(done.stdout)
+    assert found.pop("usd_per_hour_at_max") == pytest.approx(4.352 * size["max"])
+    assert found == expected
+    assert done.stderr.splitlines()[-1] == f"spot: {UNTIL}"
 
 
 def test_resize_waits_for_nodes_and_for_an_earlier_resize(here: FakeBatch, settings: JobSettings) -> None:

@@ -73,8 +73,11 @@ def test_script_goes_to_its_container_and_comes_back(run: Run, tmp_path: Path) -
     assert said.output.startswith("scripts/run-1/train.py: 15 bytes, was there already\n")
     said = run("data", "list", "dev", "scripts/run-1", "--json")
     assert [(each["path"], each["bytes"]) for each in json.loads(said.output)] == [("scripts/run-1/train.py", 15)]
-    said = run("data", "get", "dev", "scripts/run-1", str(tmp_path / "back"))
+    said = run("data", "get", "dev", "scripts/run-1", str(tmp_path / "back"), "--json")
     assert said.exit_code == 0
+    found = json.loads(said.stdout)
+    assert (found["environment"], found["transferred_bytes"]) == ("dev", 15)
+    assert [each["bytes"] for each in found["files"]] == [15]
     assert (tmp_path / "back" / "train.py").read_text() == script.read_text()
 
 
