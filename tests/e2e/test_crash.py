@@ -126,7 +126,6 @@ aws.efs.MountTarget("mount", file_system_id=files.id, subnet_id=subnet.id)
 """
 
 
-@pytest.mark.smoke
 def test_the_same_in_a_program_of_four_resources(tmp_path: Path) -> None:
     """Like aws-dev's, the mount target has no tags."""
     program = tiny(tmp_path / "billing", FILES)

@@ -78,7 +78,6 @@ def test_illegal_intent_of_two_pools_and_the_network_is_told_at_once(project: Pr
     )
 
 
-@pytest.mark.smoke
 def test_refusal_of_a_component_in_another_program(tmp_path: Path) -> None:
     source = """
 from gpufleet.aws.network import Network

@@ -18,6 +18,7 @@ def set_up(**env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=outer, capture_output=True, text=True, timeout=300, check=False)
 
 
+@pytest.mark.slow
 def test_second_set_up_only_looks() -> None:
     done = set_up(GPUFLEET_PULUMI=os.environ.get("GPUFLEET_PULUMI", "path,build"))
     assert done.returncode == 0, done.stderr
@@ -63,6 +64,7 @@ def test_lock_is_installed_once_with_hashes_and_bytecode(runs: list[list[str]]) 
     assert {"--require-hashes", "--compile-bytecode", str(environment.LOCK)} <= set(runs[0])
 
 
+@pytest.mark.slow
 def test_lock_that_changed_is_installed_again(runs: list[list[str]]) -> None:
     environment.install_lock(silent)
     environment.LOCK.write_text("a==2\n")
@@ -70,12 +72,14 @@ def test_lock_that_changed_is_installed_again(runs: list[list[str]]) -> None:
     assert len(runs) == 2
 
 
+@pytest.mark.slow
 def test_lock_falls_back_to_pip_where_uv_cannot_be_had(runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "install_uv", lambda say, env: False)
     environment.install_lock(silent)
     assert runs == [[*environment.PIP, "install", "--quiet", "--require-hashes", "-r", str(environment.LOCK)]]
 
 
+@pytest.mark.slow
 def test_lock_falls_back_to_pip_where_uv_fails(runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_uv(command: list[str], doing: str, env: Mapping[str, str]) -> None:
         runs.append(command)
@@ -89,6 +93,7 @@ def test_lock_falls_back_to_pip_where_uv_fails(runs: list[list[str]], monkeypatc
     assert "packages: uv: certificate unknown" in said
 
 
+@pytest.mark.slow
 def test_lock_whose_installation_failed_is_tried_again(runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(command: list[str], doing: str, env: Mapping[str, str]) -> None:
         raise environment.SetupFailed(f"{doing} failed")

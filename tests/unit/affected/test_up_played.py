@@ -13,6 +13,8 @@ import pytest
 
 from tests.tools.deployments import NAMES, Deployments
 
+pytestmark = pytest.mark.slow
+
 OLD = """
 on: {push: {branches: [main]}}
 permissions: {}

@@ -23,6 +23,7 @@ def a_day(seed, task_nodes, formula=None, **terms):
     return Simulation(pool, day_of_tasks(seed, task_nodes)).run(36 * HOURS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts_instances", [False, True])
 @pytest.mark.parametrize("minutes", [5, 10, 15])
 @pytest.mark.parametrize("task_nodes", [1, 4, MOST])
@@ -34,6 +35,7 @@ def test_a_day(task_nodes, minutes, counts_instances):
         assert day.emptied is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task_nodes", "evictions"), [(1, 0.004), (4, 0.001)])
 def test_a_day_with_evictions(task_nodes, evictions):
     days = [a_day(seed, task_nodes, evictions=evictions) for seed in (1, 2, 3)]
@@ -81,6 +83,7 @@ def test_the_formula_for_single_tasks_is_not_enough_for_multi_instance_ones():
     assert {"below running", "too few for all"} <= set(faults)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.data())
 def test_any_load(data):
