@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.e2e.rehearsed_project import Project
 from tests.e2e.tiny_program import ids, made, tiny
 
