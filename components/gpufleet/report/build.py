@@ -20,6 +20,7 @@ from gpufleet.report.gpu_pools import gpu_pools
 from gpufleet.report.model import SCHEMA, CostSummary, Footer, Issue, Report, StackReport, Verdict
 from gpufleet.report.preview import InvalidPreview, Preview
 from gpufleet.report.states import plan_after, plan_before
+from gpufleet.report.surroundings import surroundings
 from gpufleet.report.text import usd
 
 PolicyConfig = Mapping[str, Mapping[str, object]]
@@ -165,6 +166,7 @@ def _stack(
         # A preview that failed did not come to all there is.
         gone=[] if failed else gone_findings(issues, known),
         compared=known.compared,
+        surroundings=surroundings(before, after, changes),
     )
     return made, will
 
@@ -187,7 +189,7 @@ def _verdict(failed: bool, issues: Sequence[Issue]) -> Verdict:
 def _notes(preview: Preview, base: Preview | None, from_nothing: bool, cost: CostSummary | None) -> list[str]:
     notes = list(preview.notes)
     if cost is None:
-        notes.append("The preview ended with an error: what it did not come to is missing, and nothing is priced.")
+        notes.append("The preview ended with an error. Later resources are missing, and costs are not estimated.")
     if from_nothing and base is None:
         notes.append("Previewed from nothing on simulated clouds: there is no state to compare with.")
     if base is not None:

@@ -1,10 +1,13 @@
-"""The diagram of a stack: its zones with their pools, its data stores, and what changes. Data for two renderers."""
+"""The diagram of a stack: its network and cluster, zones with their pools, data stores, and what changes.
+
+Data for two renderers.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gpufleet.report.model import DataStore, GpuPool, StackReport
+from gpufleet.report.model import DataStore, GpuPool, StackReport, Surrounding
 from gpufleet.report.text import PAST_TENSE, before_and_after, pool_size
 
 Part = TypeVar("Part", GpuPool, DataStore)
@@ -33,9 +36,11 @@ class DiagramBox:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """zones: name -> the boxes in it, REGION last. stored: what keeps data. links: from a pool's box to a store's."""
+    """frames: around all zones, the outermost first; each a network or a cluster, or several of one kind. zones: name
+    -> the boxes in it, REGION last. stored: what keeps data. links: from a pool's box to a store's."""
 
     name: str
+    frames: Sequence[DiagramBox]
     zones: Sequence[tuple[str, Sequence[DiagramBox]]]
     stored: Sequence[DiagramBox]
     links: Sequence[tuple[str, str]]
@@ -71,7 +76,26 @@ def build_diagram(stack: StackReport) -> Diagram:
         (box.key, f"s{number}") for number, each in enumerate(stores) for box, zones in boxes if zones & set(each.zones)
     ]
     ordered = sorted(places.items(), key=lambda item: (item[0] == REGION, item[0]))
-    return Diagram(stack.name, ordered, kept, links)
+    return Diagram(stack.name, _frames(stack.surroundings) if ordered else [], ordered, kept, links)
+
+
+def _frames(surroundings: Sequence[Surrounding]) -> list[DiagramBox]:
+    """One frame for the networks and one for the clusters: which pool is in which of several is not drawn."""
+    frames = []
+    for kind in ("network", "cluster"):
+        parts = [each for each in surroundings if each.kind == kind]
+        if not parts:
+            continue
+        names = ", ".join(each.name for each in parts)
+        details = ", ".join(each.detail for each in parts if each.detail)
+        operations = {each.operation for each in parts}
+        operation = operations.pop() if len(operations) == 1 else "change"
+        frames.append(
+            DiagramBox(
+                kind, f"{kind if len(parts) == 1 else f'{kind}s'} {names}", [details] if details else [], operation
+            )
+        )
+    return frames
 
 
 def _shown(listed: Sequence[Part]) -> Sequence[Part]:

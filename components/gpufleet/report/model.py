@@ -167,6 +167,17 @@ class DataStore:
 
 
 @dataclass(frozen=True, slots=True)
+class Surrounding:
+    """A network or a cluster that the pools lie in, for the diagram. kind: `network` or `cluster`. detail: its address
+    range, or its version; empty if unknown."""
+
+    name: str
+    kind: str
+    detail: str
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
 class StackReport:
     """One stack. summary: operation -> resources. notes: remarks on how it was made. gone: findings that were there
     before. compared: whether there was anything to compare findings with."""
@@ -188,6 +199,7 @@ class StackReport:
     notes: list[str]
     gone: list[Issue] = field(default_factory=list)
     compared: bool = False
+    surroundings: list[Surrounding] = field(default_factory=list)
 
     @property
     def name(self) -> str:

@@ -47,7 +47,8 @@ def _stack_faults(stack: StackReport) -> Iterator[str]:
     if not (_NAME.fullmatch(stack.project) and _NAME.fullmatch(stack.stack)):
         yield f"stack={stack.name[:100]!r}: must be letters, digits, - _ and ., at most 100 each"
     operations = {*stack.summary, *(each.operation for each in stack.changes)}
-    shown = {*(each.operation for each in stack.gpus), *(each.operation for each in stack.stored)}
+    pools = {each.operation for each in stack.gpus}
+    shown = pools | {each.operation for each in stack.stored} | {each.operation for each in stack.surroundings}
     if unknown := sorted((operations | shown - {"same"}) - set(OPERATION_ORDER)):
         yield f"operation={unknown[0][:100]!r}: must be one of {', '.join(OPERATION_ORDER)}"
     if any(each.before is None and each.after is None for each in stack.gpus):

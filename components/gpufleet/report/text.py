@@ -103,7 +103,7 @@ def headline(stack: StackReport) -> str:
     losing = sum(change.loses_data for change in stack.destructive)
     if losing:
         parts.append(f"DATA WOULD BE LOST with {plural(losing, 'resource')}")
-    nothing = "no step was taken" if stack.verdict == "failed" else "nothing changes"
+    nothing = "the preview stopped early" if stack.verdict == "failed" else "nothing changes"
     return ", ".join([*parts, *(_counted(stack) or [nothing])])
 
 
@@ -204,7 +204,7 @@ def footer_lines(report: Report) -> list[str]:
     dates = f", prices as of {' to '.join(days)}" if days else ""
     return [
         f"gpufleet {footer.gpufleet} on {footer.day}, commit {footer.commit or 'not known'}",
-        f"catalog: {editions or 'no cloud in it'}{dates}; list prices before tax, a month of 730 hours",
+        f"catalog: {editions or 'not used'}{dates}; list prices before tax, a month of 730 hours",
     ]
 
 

@@ -218,6 +218,42 @@ def test_the_picture_has_zones_placement_groups_and_what_changes() -> None:
     assert "class s0 gone" in drawn
 
 
+def test_the_picture_has_the_network_and_the_cluster_around_the_zones() -> None:
+    vpc = {"cidrBlock": "10.0.0.0/16"}
+    drawn = build_diagram(
+        made(
+            step("same", "aws:ec2/vpc:Vpc", "net", vpc, vpc),
+            step("update", "aws:eks/cluster:Cluster", "cluster", {"version": "1.34"}, {"version": "1.35"}),
+            step("create", NODES, "trainers", None, nodes(2)),
+        ).stacks[0]
+    )
+    lines = [line.strip() for line in render_mermaid(drawn).splitlines()]
+    assert lines[1:4] == [
+        'subgraph network["network net, 10.0.0.0/16"]',
+        'subgraph cluster["cluster cluster, Kubernetes 1.35, <i>UPDATED</i>"]',
+        'subgraph z0["any zone"]',
+    ]
+    assert lines.count("end") == 3
+    assert "class cluster changed" in lines
+    places = {}
+    for rect in ElementTree.fromstring(render_svg(drawn)).iter("{http://www.w3.org/2000/svg}rect"):
+        x, y, width, height = (float(rect.attrib[name]) for name in ("x", "y", "width", "height"))
+        places[rect.attrib["class"]] = (x, y, x + width, y + height)
+    assert list(places) == ["frame same", "frame update", "zone", "box create"]
+    for outer, inner in zip(list(places.values())[:-1], list(places.values())[1:], strict=True):
+        assert outer[0] < inner[0]
+        assert outer[1] + 20 < inner[1]
+        assert outer[2] > inner[2]
+        assert outer[3] > inner[3]
+
+
+def test_two_networks_share_a_frame() -> None:
+    both = [step("create", "azure-native:network:VirtualNetwork", name, None, {}) for name in ("b", "a")]
+    drawn = build_diagram(made(*both, step("create", NODES, "trainers", None, nodes(2))).stacks[0])
+    assert [(each.title, each.operation) for each in drawn.frames] == [("networks a, b", "create")]
+    assert build_diagram(made(*both).stacks[0]).frames == []
+
+
 def test_the_json_has_all_that_the_report_has() -> None:
     made = usual()
     assert msgspec.json.decode(render_json(made), type=Report) == made

@@ -25,7 +25,7 @@ def print_estimate(
     """
     editions = " and ".join(f"{cloud} of {catalog_of(cloud).edition or 'unknown date'}" for cloud in cost.clouds)
     console.print(f"[bold]{escape(cost.stack)}[/], {escape(seen_on)}")
-    by = f"the catalog ({editions or 'no cloud in it'})"
+    by = f"the catalog ({editions or 'not used'})"
     console.print(f"List prices before tax by {by}, in USD a month of 730 hours.\n")
     console.print(_table(cost))
     if cost.pools:

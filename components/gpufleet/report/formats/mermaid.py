@@ -21,13 +21,18 @@ _STYLES = (
 
 
 def render_mermaid(picture: Diagram) -> str:
-    """A flowchart: a frame for each zone, one in it for a placement group, a box for each pool and each store."""
+    """A flowchart: frames for the network and the cluster around one for each zone, one in it for a placement group, a
+    box for each pool and each store."""
     lines = ["flowchart LR"]
+    for box in picture.frames:
+        title = [_text(box.title), *map(_text, box.lines), *([f"<i>{box.mark}</i>"] if box.mark else [])]
+        lines.append(f'    subgraph {box.key}["{", ".join(title)}"]')
     for number, (zone, boxes) in enumerate(picture.zones):
         lines.append(f'    subgraph z{number}["{_text(zone)}"]')
         for box in boxes:
             lines += _pool(box)
         lines.append("    end")
+    lines += ["    end"] * len(picture.frames)
     lines += [_box(box, "[(", ")]", "    ") for box in picture.stored]
     lines += [f"    {pool} --- {store}" for pool, store in picture.links]
     shown = _styled(picture)
@@ -50,7 +55,7 @@ def _box(box: DiagramBox, begin: str, end: str, indent: str) -> str:
 
 
 def _styled(picture: Diagram) -> list[str]:
-    boxes = [*(box for _, inside in picture.zones for box in inside), *picture.stored]
+    boxes = [*picture.frames, *(box for _, inside in picture.zones for box in inside), *picture.stored]
     return [f"    class {box.key} {_CLASSES[box.operation]}" for box in boxes if box.operation in _CLASSES]
 
 

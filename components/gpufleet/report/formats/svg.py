@@ -1,4 +1,5 @@
-"""The diagram as an SVG file: columns for zones with their pools and placement groups, and data stores below.
+"""The diagram as an SVG file: in frames for network and cluster, columns for zones with their pools and placement
+groups; data stores below.
 
 Colours follow the reader's light or dark mode; changes are also labelled in words.
 """
@@ -20,6 +21,7 @@ _STYLE = """
 .picture text{font:13px system-ui,sans-serif;fill:var(--ink)}
 .picture .b{font-weight:600}.picture .m{font-weight:700;font-size:11px}
 .picture .zone{fill:var(--zone);stroke:var(--line)}.picture .link{stroke:var(--line);fill:none}
+.picture .frame{fill:none;stroke:var(--line)}
 .picture .group{fill:none;stroke:var(--line);stroke-dasharray:4 3}.picture .box{fill:var(--paper);stroke:var(--line)}
 .picture .create,.picture .import{stroke:var(--made);stroke-width:3}
 .picture .update,.picture .change{stroke:var(--changed);stroke-width:3}
@@ -31,14 +33,18 @@ def render_svg(picture: Diagram) -> str:
     """One SVG document, self-contained."""
     parts: list[str] = []
     centres: dict[str, tuple[float, float]] = {}
-    x, tallest = float(PAD), 0.0
+    depth = len(picture.frames)
+    # Each frame needs its heading above what is in it, and a margin on the other sides.
+    x, top, tallest = float(PAD + depth * PAD), PAD + sum(map(_heading, picture.frames)), 0.0
     for zone, boxes in picture.zones:
-        height, drawn = _zone(zone, boxes, x, centres)
+        height, drawn = _zone(zone, boxes, x, top, centres)
         tallest = max(tallest, height)
         parts += drawn
         x += WIDTH + 2 * PAD + GAP
+    inside = (x - GAP, top + tallest)
+    frames = [_frame(picture.frames, number, inside) for number in range(depth)]
     columns = max(1, len(picture.zones), min(2, len(picture.stored)))
-    y = PAD + tallest + (GAP * 2 if picture.zones else 0)
+    y = top + tallest + depth * PAD + (GAP * 2 if picture.zones else 0)
     links = []
     for row in _rows(picture.stored, columns):
         x = float(PAD)
@@ -47,26 +53,47 @@ def render_svg(picture: Diagram) -> str:
             links += [_link(centres[pool], (x + PAD + WIDTH / 2, y)) for pool, key in picture.links if key == box.key]
             x += WIDTH + 2 * PAD + GAP
         y += max(map(_height, row)) + GAP
-    width, height = columns * (WIDTH + 2 * PAD + GAP) - GAP + 2 * PAD, y + PAD
+    width = max(columns * (WIDTH + 2 * PAD + GAP) - GAP + 2 * PAD, inside[0] + (depth + 1) * PAD)
+    height = y + PAD
     if not (picture.zones or picture.stored):
         parts.append(
             f'<text x="{PAD}" y="{PAD * 2}">nothing to draw: no pool with GPUs, nothing that keeps data</text>'
         )
         height = PAD * 4
-    title = escape(f"{picture.name}: zones, pools and what keeps data")
+    title = escape(f"{picture.name}: network, cluster, zones, pools and what keeps data")
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
-    inner = "\n".join([*links, *parts])
+    inner = "\n".join([*(part for frame in frames for part in frame), *links, *parts])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" role="img" {size}>\n<title>{title}</title>\n'
         f"<style>{_STYLE}</style>\n{inner}\n</svg>\n"
     )
 
 
+def _frame(frames: Sequence[DiagramBox], number: int, corner: tuple[float, float]) -> list[str]:
+    """One of the frames around all zones. corner: the lower right one of the zones."""
+    box, margin = frames[number], PAD * (len(frames) - number)
+    x, y = PAD * (1 + number), PAD + sum(map(_heading, frames[:number]))
+    most = int((corner[0] + margin - x) / 8.3) - 2
+    rows = [("b", box.title), ("", ", ".join([*box.lines, *([box.mark] if box.mark else [])]))]
+    return [
+        _rect((x, y, corner[0] + margin - x, corner[1] + margin - y), f"frame {box.operation}"),
+        *(
+            f'<text class="{style}" x="{x + 10:g}" y="{y + 20 + row * ROW:g}">{escape(_cut(text, most))}</text>'
+            for row, (style, text) in enumerate(rows)
+            if text
+        ),
+    ]
+
+
+def _heading(frame: DiagramBox) -> float:
+    return HEAD + 4 + (ROW if frame.lines or frame.mark else 0)
+
+
 def _zone(
-    zone: str, boxes: Sequence[DiagramBox], x: float, centres: dict[str, tuple[float, float]]
+    zone: str, boxes: Sequence[DiagramBox], x: float, top: float, centres: dict[str, tuple[float, float]]
 ) -> tuple[float, list[str]]:
     """The frame of a zone with what is in it, and its height. centres: where links begin, filled in."""
-    y = float(PAD + HEAD)
+    y = top + HEAD
     inside: list[str] = []
     for box in boxes:
         if box.group:
@@ -78,10 +105,10 @@ def _zone(
         y += _height(box)
         centres[box.key] = (x + PAD + WIDTH / 2, y)
         y += GAP
-    outer = _rect((x, PAD, WIDTH + 2 * PAD, y - PAD), "zone")
-    return y - PAD, [
+    outer = _rect((x, top, WIDTH + 2 * PAD, y - top), "zone")
+    return y - top, [
         outer,
-        f'<text class="b" x="{x + PAD:g}" y="{PAD + 18}">{escape(_cut(zone, BOLD))}</text>',
+        f'<text class="b" x="{x + PAD:g}" y="{top + 18:g}">{escape(_cut(zone, BOLD))}</text>',
         *inside,
     ]
 
