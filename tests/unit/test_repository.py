@@ -32,8 +32,8 @@ def test_published_package_links_to_its_repository_at_its_tag() -> None:
     assert made["urls"]["Changelog"] == f"{ADDRESS}/blob/{tag}/CHANGELOG.md"
     text = made["readme"]["text"]
     assert (
-        f"![Zones, pools and data stores of aws-dev; the pool of trainers is replaced]({ADDRESS}/raw/{tag}/docs/"
-        in text
+        "![Network, cluster, zones, pools and data stores of aws-dev; the pool of trainers is replaced]("
+        f"{ADDRESS}/raw/{tag}/docs/" in text
     )
     assert f"({ADDRESS}/blob/{tag}/docs/rules.md)" in text
     assert "](docs/" not in text
