@@ -90,11 +90,8 @@ def _frames(surroundings: Sequence[Surrounding]) -> list[DiagramBox]:
         details = ", ".join(each.detail for each in parts if each.detail)
         operations = {each.operation for each in parts}
         operation = operations.pop() if len(operations) == 1 else "change"
-        frames.append(
-            DiagramBox(
-                kind, f"{kind if len(parts) == 1 else f'{kind}s'} {names}", [details] if details else [], operation
-            )
-        )
+        title = f"{kind} {names}" if len(parts) == 1 else f"{kind}s {names}"
+        frames.append(DiagramBox(kind, title, [details] if details else [], operation))
     return frames
 
 
