@@ -193,12 +193,13 @@ def test_a_component_as_its_source_declares_it(tmp_path: Path) -> None:
     assert [(each.name, each.kind, each.text) for each in thing.links] == [
         ("for_others()", "size", "What others of it need.")
     ]
-    page = component_page(thing)
+    page = component_page(thing, {"Go": "package main\n"})
     assert "| `zones` | `list[str]` | **required** | Its zones. |" in page
     assert "| `inner` | `Inner` ([Inner](#inner)) | none | What it holds. |" in page
+    assert "````{tab} Go\n```go\npackage main\n```\n````\n" in page
     assert "| `for_others()` | `size` | What others of it need. |" in page
     assert "## Refusals\n\nErrors: `Invalid` with every fault.\n\nErrors: KeyError for a thing of none.\n" in page
-    assert "## Links" not in component_page(whole)
+    assert "## Links" not in component_page(whole, {})
 
 
 @pytest.mark.parametrize(

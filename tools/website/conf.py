@@ -5,7 +5,7 @@ from importlib import metadata
 project = "gpufleet"
 release = metadata.version("gpufleet")
 copyright = "the authors of gpufleet, Apache-2.0"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx_inline_tabs"]
 root_doc = "README"
 html_theme = "furo"
 html_static_path = ["static"]

@@ -6,6 +6,7 @@ import click
 
 from gpufleet.cli import main
 from gpufleet.rules.rules_table import no_html
+from tools.website.example_programs import programs
 from tools.website.reference import CLOUDS, Component, Object, Undocumented, Value, components
 
 WIDTH = 100
@@ -15,12 +16,19 @@ An argument of kind `Input[...]` also takes an output of another resource; all o
 deployed, because they are judged then. Programs in other languages write `maxZones` for `max_zones`: see
 [packages](../docs/packages.md).
 """
+_EXAMPLE = """\
+One program in four languages; ids of what exists already are written out.
+[Packages](../docs/packages.md) says how each language gets the components. Our tests build the Python program with all
+of its rules, check the YAML against the package's schema, and compile the other two.
+"""
 _LINKS = "## Links\n\nIn Python: arguments of other components, which take them as `**component.link()`.\n"
 
 
 def reference_pages() -> Mapping[str, str]:
     """Name of a page, without its ending -> its text. Errors: Undocumented."""
-    pages = {f"{each.cloud}-{_file(each)}": component_page(each) for each in components()}
+    pages = {
+        f"{each.cloud}-{_file(each)}": component_page(each, programs(each.cloud, each.name)) for each in components()
+    }
     for cloud, heading in CLOUDS.items():
         own = [each for each in components() if each.cloud == cloud]
         listed = "".join(f"- [{each.name}]({cloud}-{_file(each)}.md): {each.sentence}\n" for each in own)
@@ -33,13 +41,15 @@ def reference_pages() -> Mapping[str, str]:
     return pages
 
 
-def component_page(component: Component) -> str:
-    """What a component is, takes, gives and refuses."""
+def component_page(component: Component, examples: Mapping[str, str]) -> str:
+    """What a component is, takes, gives and refuses. examples: language -> program."""
     one = component.arguments
     parts = [
         f"# {component.name}\n",
         f"`from {component.module.rpartition('.')[0]} import {component.name}`\n",
         no_html(component.text) + "\n",
+        f"## Example\n\n{_EXAMPLE}",
+        *(f"````{{tab}} {name}\n```{name.lower()}\n{text}```\n````\n" for name, text in examples.items()),
         f"## Arguments\n\n{no_html(one.text)}\n",
         _table(one, component.objects),
         *(f"## {each.name}\n\n{no_html(each.text)}\n\n{_table(each, component.objects)}" for each in component.objects),
