@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -10,10 +11,16 @@ from tools.website.build_site import build
 from tools.website.reference import ROOT
 
 pytestmark = pytest.mark.cluster
-PAGES = ["index.html", "docs/configuration.html", "docs/refusals.html", "reference/aws-gpu-node-group.html"]
+PAGES = ["index.html", "reference/aws-gpu-node-group.html"]
+PAGES += [f"docs/{name}.html" for name in ("configuration", "rules", "refusals", "limits")]
 LOADED = """
 [...[...document.styleSheets].map(e => e.href), ...[...document.scripts].map(e => e.src),
  ...[...document.images].map(e => e.src)].filter(e => e)
+"""
+
+CUT_OFF = """
+[...document.querySelectorAll('html, .table-wrapper, table, td')].filter(e => e.scrollWidth > e.clientWidth + 1)
+  .map(e => e.outerHTML.slice(0, 80))
 """
 
 
@@ -31,10 +38,31 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("width", [360, 1000, 1600])
-def test_pages_fit_and_load_nothing_from_the_net(browser: Chromium, site: Path, page: str, width: int) -> None:
+@pytest.mark.parametrize("width", [375, 800, 1400, 1920])
+def test_nothing_is_cut_off(browser: Chromium, site: Path, page: str, width: int) -> None:
     browser.open(site / page, width=width)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    assert browser.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.parametrize(("width", "columns"), [(375, False), (800, False), (1400, True)])
+def test_a_table_without_room_for_columns_names_them_in_its_rows(
+    browser: Chromium, site: Path, width: int, columns: bool
+) -> None:
+    browser.open(site / "docs" / "configuration.html", width=width)
+    assert bool(browser.evaluate("document.querySelector('thead').offsetHeight")) == columns
+    cells = browser.evaluate(
+        "[...document.querySelector('tbody').querySelectorAll('td + td')].map("
+        "e => [getComputedStyle(e, '::before').content, !!e.offsetHeight, !!e.innerText])"
+    )
+    names = {name for name, shown, _ in cells if shown}
+    assert names == ({"none"} if columns else {'"kind: "', '"default: "', '"meaning: "'})
+    # An empty cell takes a place among columns alone.
+    assert any(shown and not text for _, shown, text in cells) == columns
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_load_nothing_from_the_net(browser: Chromium, site: Path, page: str) -> None:
+    browser.open(site / page)
     loaded = browser.evaluate(LOADED)
     assert [address for address in loaded if not address.startswith(site.as_uri())] == []
     assert len(loaded) > 3
@@ -44,6 +72,37 @@ def test_pages_fit_and_load_nothing_from_the_net(browser: Chromium, site: Path, 
 def test_the_first_page_shows_the_picture(browser: Chromium, site: Path) -> None:
     browser.open(site / "index.html")
     assert browser.evaluate("document.images.length") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("placement group", ["aws.GpuNodeGroup", "azure.GpuNodeGroup", "aws.BatchEnvironment"]),
+        ("GpuNodeGroup", ["aws.GpuNodeGroup", "azure.GpuNodeGroup"]),
+        ("budget", ["aws.Budget", "azure.Budget"]),
+        ("training run", ["Choose GPUs for a training run"]),
+    ],
+)
+def test_search_shows_components_and_titles_first(browser: Chromium, site: Path, words: str, first: list[str]) -> None:
+    browser.ask("Page.navigate", url=f"{(site / 'search.html').as_uri()}?q={quote(words)}")
+    # Results appear one after another, the best first.
+    titles = browser.until(
+        f"location.search.endsWith({quote(words)!r}) && (titles => titles.length > {len(first)} && titles)"
+        "([...document.querySelectorAll('#search-results .search > li > a')].map(e => e.innerText))"
+    )
+    assert titles[: len(first)] == first
+
+
+def test_decisions_are_found_last(browser: Chromium, site: Path) -> None:
+    browser.ask("Page.navigate", url=(site / "search.html").as_uri() + "?q=karpenter")
+    pages = browser.until(
+        "location.search.endsWith('karpenter') && document.querySelector('#search-results .search-summary')?.innerText"
+        ".includes('finished') && [...document.querySelectorAll('#search-results .search > li > a')].map(e => e.href)"
+    )
+    decided = ["/decisions/" in page for page in pages]
+    assert True in decided
+    assert False in decided
+    assert decided == sorted(decided)
 
 
 def test_an_argument_is_found_by_its_name_from_a_folder(browser: Chromium, site: Path) -> None:

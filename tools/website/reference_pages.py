@@ -45,7 +45,7 @@ def component_page(component: Component, examples: Mapping[str, str]) -> str:
     """What a component is, takes, gives and refuses. examples: language -> program."""
     one = component.arguments
     parts = [
-        f"# {component.name}\n",
+        f"# {component.module.split('.')[1]}.{component.name}\n",
         f"`from {component.module.rpartition('.')[0]} import {component.name}`\n",
         no_html(component.text) + "\n",
         f"## Example\n\n{_EXAMPLE}",

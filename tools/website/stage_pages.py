@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from markdown_it import MarkdownIt
 
+from tools.website.code_blocks import fence, with_languages
 from tools.website.reference import FOLDERS
 
 FIRST = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -55,7 +56,7 @@ def staged(root: Path) -> Mapping[str, str]:
                     shown = _file_page(target)
                     pages[shown] = file_text(root, target)
                 text = text.replace(f"]({href})", f"]({os.path.relpath(shown, PurePosixPath(page).parent)})")
-        pages[page] = text.replace("```mermaid\n", "```text\n")
+        pages[page] = with_languages(text.replace("```mermaid\n", "```text\n"))
     if dead:
         raise DeadLink("\n".join(sorted(dead)))
     pages["README.md"] += menu(pages[INDEX])
@@ -113,7 +114,7 @@ def file_text(root: Path, target: PurePosixPath) -> str:
     parts = [f"---\norphan: true\n---\n# {target}\n"]
     for file in files:
         text = file.read_text(encoding="utf-8")
-        fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", text))])
+        marks = fence(text)
         heading = f"## {file.name}\n\n" if here.is_dir() else ""
-        parts.append(f"{heading}{fence}{_LEXERS.get(file.suffix, 'text')}\n{text.rstrip()}\n{fence}\n")
+        parts.append(f"{heading}{marks}{_LEXERS.get(file.suffix, 'text')}\n{text.rstrip()}\n{marks}\n")
     return "\n".join(parts)
