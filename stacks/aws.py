@@ -1,7 +1,5 @@
 """An environment for multi-node GPU training on AWS: network, EKS, GPU pools, shared files and a registry."""
 
-from pathlib import Path
-
 import pulumi
 
 from gpufleet import aws
@@ -34,7 +32,7 @@ with env.gathering(*onprem_servers.SHARED_ARGUMENTS):
     registry = aws.Registry(
         part("registry"), **images, pull_role_names=roles, region=region, tags=tags, erase=config["erase"]
     )
-    image_mirror(env, Path(__file__).parents[1])
+    image_mirror(env)
     onprem_servers.site_link(env, network)
     for name, budget in aws_parts.budgets(env).items():
         aws.Budget(name, **budget)

@@ -1,7 +1,5 @@
 """An environment for training runs on AWS Batch: pools that start with a job, a queue, files, a bucket, a registry."""
 
-from pathlib import Path
-
 from gpufleet import aws
 from gpufleet.aws.batch_queue import BatchQueueConfig
 from gpufleet.checks.aws_batch import check_aws_batch
@@ -40,7 +38,7 @@ with env.gathering("shares", "runnable_minutes"):
     )
     data_sync(env, files)
     registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
-    image_mirror(env, Path(__file__).parents[1])
+    image_mirror(env)
     for name, budget in environment_budget(env).items():
         aws.Budget(name, **budget)
     bucket = aws.OutputsBucket(

@@ -26,6 +26,11 @@ def release_tag() -> str:
     return f"v{version('gpufleet')}"
 
 
+def shipped(folder: str) -> Path:
+    """A folder of the repository that a wheel has inside of the package: `stacks` or `templates`."""
+    return (Path(__file__).parents[2] if is_checkout() else Path(__file__).parent) / folder
+
+
 def is_checkout() -> bool:
     """Whether this module lies in a checkout of the repository, and not in an installed wheel."""
     return (Path(__file__).parents[2] / "pyproject.toml").is_file()

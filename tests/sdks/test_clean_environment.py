@@ -64,6 +64,16 @@ def test_wheel_holds_no_plugin_and_nothing_of_the_checkout(clean: Path) -> None:
     }
 
 
+def test_new_project_is_written_from_the_wheel(clean: Path, tmp_path: Path) -> None:
+    said([clean / "bin" / "gpufleet", "init", "--yes", "--cloud", "aws-batch", "--program", "trial"], tmp_path)
+    requirements = (tmp_path / "trial" / "requirements.txt").read_text()
+    assert requirements.splitlines()[-1].startswith("gpufleet[aws] @ git+https://")
+    where = "from gpufleet.repository import shipped; print(shipped('stacks') / 'aws_batch.py')"
+    program = Path(said([clean / "bin" / "python", "-c", where], tmp_path).strip())
+    assert program.is_relative_to(clean)
+    assert program.read_text() == (sdks.ROOT / "stacks" / "aws_batch.py").read_text()
+
+
 def test_components_are_imported_by_a_program_of_another_team(clean: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(sdks.ROOT / "examples" / "python-import", tmp_path / "theirs")
     (folder / "venv").symlink_to(clean)

@@ -16,6 +16,7 @@ from gpufleet.cli.cost import cost
 from gpufleet.cli.data import data
 from gpufleet.cli.extend import extend
 from gpufleet.cli.images import images
+from gpufleet.cli.init import init
 from gpufleet.cli.jobs import jobs
 from gpufleet.cli.link import link
 from gpufleet.cli.nodes import nodes
@@ -33,7 +34,7 @@ from gpufleet.cli.usage import usage
 from gpufleet.cli.users import users
 
 SECTIONS: Mapping[str, Sequence[click.Command]] = {
-    "Choose and plan": (catalog, choose, cost, rehearse),
+    "Choose and plan": (catalog, choose, init, cost, rehearse),
     "Review": (preview, report, comment, permissions, preflight),
     "Deploy and operate": (images, check, link, nodes, pool, ps, stop, extend, reap, adopt),
     "Train": (jobs, data, secrets, users, usage),

@@ -13,9 +13,15 @@ import pulumi
 from gpufleet.config.reader import ConfigError, config_of_engine, read_config
 from gpufleet.config.stacks import KINDS
 from gpufleet.fleet.stop_transform import apply_stop_mode
+from gpufleet.repository import shipped
 
 EXPLAINED = 32
 """Exit code that tells Pulumi's language hosts that the program has reported its errors to the user."""
+
+
+def run_environment() -> None:
+    """Run our own program of the environment, wherever gpufleet is installed: a project of `gpufleet init` calls it."""
+    run_program(shipped("stacks"))
 
 
 def run_program(folder: Path) -> None:

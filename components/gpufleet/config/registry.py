@@ -10,6 +10,7 @@ from gpufleet.aws.registry import RegistryConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.errors import UserError
+from gpufleet.report.configuration_files import project_folder
 from gpufleet.rules.aws.image_mirror import validate_mirror_file, validate_mirror_list
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
@@ -38,10 +39,10 @@ def all_repositories(registry: RegistryConfig) -> list[str]:
     return [*registry.get("repositories", ()), *registry.get("existing_repositories", ())]
 
 
-def image_mirror(env: Environment[AwsAccountConfig], project: Path) -> None:
+def image_mirror(env: Environment[AwsAccountConfig]) -> None:
     """The mirror, if there is one, and the stack's output `image_mirror`: its repositories are those of its list.
 
-    project: the folder of Pulumi.yaml.
+    The list's path is from Pulumi.yaml, in or above the folder in which the engine runs the program.
     """
     config = env.config.get("image_mirror")
     if config is None:
@@ -49,7 +50,7 @@ def image_mirror(env: Environment[AwsAccountConfig], project: Path) -> None:
     # Reading lists of images takes pydantic, which programs without a mirror need not load.
     from gpufleet.images.mirror.image_list import read_image_list
 
-    region, file = env.config["region"], config["list"]
+    region, file, project = env.config["region"], config["list"], project_folder(Path.cwd())
     try:
         wanted = read_image_list(project / file)
     except UserError as error:

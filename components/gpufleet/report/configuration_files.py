@@ -39,6 +39,11 @@ def configuration_folder(project: Path) -> str:
     return str(_content(project / "Pulumi.yaml").get("stackConfigDir") or "")
 
 
+def main_folder(project: Path) -> Path:
+    """The folder of the project's program."""
+    return project / str(_content(project / "Pulumi.yaml").get("main") or "")
+
+
 def environment_names(project: Path) -> list[str]:
     """Names of the environments that the project has a configuration for, sorted."""
     found = (project / configuration_folder(project)).glob("Pulumi.*.yaml")
