@@ -45,6 +45,7 @@ def made(root: Path) -> Path:
     return site
 
 
+@pytest.mark.slow
 def test_pages_files_and_folders_that_are_linked_are_in_it(small: Path) -> None:
     site = made(small)
     page = (site / "docs" / "one.html").read_text()
@@ -77,6 +78,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", PLANTED)
 def test_what_a_reader_would_stumble_over_ends_it(small: Path, planted: str) -> None:
     for page, text, _ in PLANTED[planted]:
