@@ -28,13 +28,15 @@ FIVE = ("--region", "us-east-2", "--gpu", "H100", "--max-nodes", "4", "--budget"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder `trial` to work in, of a user whom Git knows no address of."""
+    """A folder `trial` to work in, of a user whose address Git knows."""
     trial = tmp_path / "trial"
     trial.mkdir()
     monkeypatch.chdir(trial)
     monkeypatch.setenv("LOGNAME", "jo")
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, "/dev/null")
+    for name, value in {"COUNT": "1", "KEY_0": "user.email", "VALUE_0": "jo@lab.example"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     return trial
 
 
@@ -68,7 +70,7 @@ def test_with_yes_it_writes_a_project_by_the_defaults(cloud: str, folder: Path) 
     assert config["gpufleet:cloud"] == cloud
     assert config[f"{KINDS[cloud].provider}:{'location' if cloud == 'azure' else 'region'}"] == DEFAULTS[cloud].region
     assert (config["gpufleet:owner"], config["gpufleet:project"]) == ("jo", "trial")
-    assert config["gpufleet:budget"] == {"usd_per_month": 2000, "emails": ["jo@example.com"]}
+    assert config["gpufleet:budget"] == {"usd_per_month": 2000, "emails": ["jo@lab.example"]}
     assert set(read_yaml(folder / "Pulumi.yaml")) == {"name", "description", "runtime"}
     assert "$" not in (folder / "Pulumi.yaml").read_text()
 
@@ -78,7 +80,7 @@ def test_options_are_the_answers(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert set(said.pop("files")) == WRITTEN - {"Pulumi.dev.yaml"} | {"Pulumi.prod.yaml"}
-    assert said == {"environment": "prod", "project": "trial", "next": "gpufleet cost prod"}
+    assert said == {"schema": 1, "environment": "prod", "project": "trial", "next": "gpufleet cost prod"}
     config = config_of(folder / "Pulumi.prod.yaml")
     assert config["aws:region"] == "us-east-2"
     pool = config["gpufleet:pools"]["trainers"]
@@ -177,7 +179,7 @@ def test_bad_answer_is_one_line_and_writes_nothing(words: list[str], line: str, 
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", sorted(WRITTEN - {FILE, "Pulumi.yaml"}))
+@pytest.mark.parametrize("name", sorted(WRITTEN - {FILE, "Pulumi.yaml", ".gitignore"}))
 def test_file_that_is_there_is_never_overwritten(name: str, folder: Path) -> None:
     (folder / name).write_text("mine\n")
     done = init("--yes")
@@ -272,3 +274,21 @@ def test_wheel_holds_programs_templates_and_schema() -> None:
         assert {f"gpufleet/templates/{cloud}-gpufleet/{name}" for name in WRITTEN - {FILE}} <= held
     assert {f"gpufleet/stacks/{cloud.replace('-', '_')}.py" for cloud in KINDS} <= held
     assert f"gpufleet/config/{FILE}" in held
+
+
+def test_the_gitignore_of_a_repository_stays(folder: Path) -> None:
+    (folder / ".gitignore").write_text("mine\n")
+    done = init("--yes")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert set(contents(folder)) == WRITTEN
+    assert (folder / ".gitignore").read_text() == "mine\n"
+
+
+def test_an_address_that_git_does_not_know_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "0")
+    done = init("--yes", "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["files"]
+    line = "note: Git has no user.email; Pulumi.dev.yaml: emails: replace jo@example.com, which nobody reads\n"
+    assert done.stderr == line
+    assert init("other", "--yes", "--email", "ana@lab.example").stderr == ""

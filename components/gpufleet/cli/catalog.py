@@ -11,7 +11,7 @@ import click
 
 from gpufleet.cli.amount import AMOUNT
 from gpufleet.cli.error_handling import exit_with_errors
-from gpufleet.cli.output_options import wide_option
+from gpufleet.cli.output_options import json_option, wide_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gpufleet.catalog.search import Match
 
     AnyCatalog = Catalog[AwsGpuType] | Catalog[AzureGpuSize]
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -32,7 +30,7 @@ def catalog() -> None:
 @catalog.command()
 @click.argument("name", metavar="TYPE")
 @wide_option
-@as_json
+@json_option
 @exit_with_errors
 def show(name: str, wide: bool, as_json: bool) -> int:
     """Show one instance type or VM size: hardware, zones, prices, quota.
@@ -64,7 +62,7 @@ def show(name: str, wide: bool, as_json: bool) -> int:
 @click.option("--efa", is_flag=True, help="With EFA; on Azure: with InfiniBand.")
 @click.option("--cloud", type=click.Choice(["aws", "azure", "all"]), default="all", show_default=True)
 @wide_option
-@as_json
+@json_option
 @exit_with_errors
 def find(
     model: str | None,
@@ -119,7 +117,7 @@ def find(
               help="Only this region; repeatable. Default: the regions with prices in the catalog.")  # fmt: skip
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Folder with aws/ and azure/. Default: $GPUFLEET_CATALOG, else the user's data.")  # fmt: skip
-@as_json
+@json_option
 @exit_with_errors
 def refresh(cloud: str | None, regions: tuple[str, ...], to: Path | None, as_json: bool) -> int:
     """Read public price lists, and with credentials hardware, zones and Spot prices; show the changes.

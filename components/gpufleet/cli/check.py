@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 from gpufleet.cli.stack_options import api_of, of_environment, settings_of
 
 OK, NOT_READY = 0, 1
@@ -22,7 +23,7 @@ OK, NOT_READY = 0, 1
 @click.option("--floor", type=click.FloatRange(min=0, max=2), metavar="PART",
               help="Minimum bus bandwidth, as a fraction of a node's network bandwidth. Default 0.5.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with 1 also if something could not be verified.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def check(
     environment: str,

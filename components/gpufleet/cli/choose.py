@@ -10,7 +10,7 @@ import click
 
 from gpufleet.cli.amount import AMOUNT
 from gpufleet.cli.error_handling import exit_with_errors
-from gpufleet.cli.output_options import wide_option
+from gpufleet.cli.output_options import json_option, wide_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 )
 @click.option("--model", "show_model", is_flag=True, help="Only show the scaling model, compared with measurements.")
 @wide_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def choose(
     gpus: int | None,

@@ -9,6 +9,7 @@ import click
 
 from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 
 if TYPE_CHECKING:
     from gpufleet.cost.estimate import Estimate
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--policy-config", type=click.Path(path_type=Path),
               help="Configuration of the policy pack (JSON), for its findings.")  # fmt: skip
 @click.option("--sources", is_flag=True, help="List where each price is from, and its date.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def cost(
     environment: str | None,

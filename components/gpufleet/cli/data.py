@@ -129,7 +129,7 @@ def get(
 @to_option
 @image_option
 @user_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def list_(
     environment: str,

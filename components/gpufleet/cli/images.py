@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 from gpufleet.cli.stack_options import api_of, of_environment, settings_of
 from gpufleet.errors import UserError
 
@@ -37,7 +38,7 @@ def images() -> None:
     help="KEY alone takes the value from the environment. Never a secret: the image's history shows it.",
 )
 @click.option("--platform", metavar="OS/ARCH", help="Default: the platform of the environment's nodes.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def build(
     environment: str,
@@ -95,7 +96,7 @@ def build(
 
 @images.command("list")
 @of_environment
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """List the image of each repository that jobs run by default: the last one built."""
@@ -127,7 +128,7 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
 )
 @click.option("--logins", "trusted", metavar="LIST", type=click.Path(path_type=Path),
               help="Another list, whose logins are used instead, if somebody else wrote this one.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def sync(
     file: Path,
@@ -178,7 +179,7 @@ def sync(
 @click.option(
     "--only", multiple=True, metavar="SOURCE", help="Only this source of the list, with or without :TAG; repeatable."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def apptainer(file: Path, to: Path, from_source: bool, only: tuple[str, ...], as_json: bool) -> int:
     """Write an Apptainer recipe for each image of LIST, and print the commands that build them.

@@ -1,6 +1,5 @@
 """`gpufleet init [NAME]`."""
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ CLOUDS = ("aws", "aws-batch", "azure")
     "--program", default=".", type=click.Path(path_type=Path, file_okay=False), help="Folder. Default: this one."
 )
 @click.option("--yes", is_flag=True, help="Ask nothing: take the defaults for what no option says.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def init(
     name: str,
@@ -71,14 +71,18 @@ def init(
     given["usd_per_month"] = given.pop("budget")
     answers = _answers(given, yes)
     owner = owner or _user()
-    config = environment_config(answers, owner, project, email or _email() or f"{owner}@example.com")
+    known = email or _email()
+    email = known or f"{owner}@example.com"
+    config = environment_config(answers, owner, project, email)
     files = {} if there else dict(project_files(answers.cloud, folder, project))
     files |= environment_files(folder, file, config)
     write_files(files)
+    if not known:
+        click.echo(f"note: Git has no user.email; {file}: emails: replace {email}, which nobody reads", err=True)
     then = f"gpufleet cost {name}" + ("" if program == Path() else f" --program {program}")
     if as_json:
         written = [str(each) for each in files]
-        click.echo(json.dumps({"environment": name, "project": project, "files": written, "next": then}, indent=2))
+        print_json({"environment": name, "project": project, "files": written, "next": then})
         return 0
     for each in files:
         click.echo(f"wrote {each}")

@@ -30,7 +30,7 @@ def job_outputs() -> None:
 @of_environment
 @on_option
 @click.argument("job")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def list_(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """List a job's files: bytes, modification time, path. On AWS Batch, JOB:7 is a child of an array."""

@@ -133,7 +133,7 @@ def submit(
 @jobs.command("list")
 @of_environment
 @on_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def list_(environment: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """List the environment's jobs, newest first."""
@@ -161,7 +161,7 @@ def list_(environment: str, program: Path, outputs: Path | None, on: str | None,
 @of_environment
 @on_option
 @click.argument("job")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def status(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """Show a job's state, pending reasons and exit code."""

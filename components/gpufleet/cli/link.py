@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 from gpufleet.cli.stack_options import any_team, api_if_reached, of_environment, outputs_of
 
 
 @click.command()
 @of_environment
 @click.option("--router", is_flag=True, help="Print what the site's router needs, keys of the tunnels included.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def link(environment: str, router: bool, as_json: bool, program: Path, outputs: Path | None) -> int:
     """Show the steps that remain before on-prem servers can join.

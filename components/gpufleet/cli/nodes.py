@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 from gpufleet.cli.stack_options import any_team, api_of, of_environment, outputs_of, settings_of
 from gpufleet.errors import UserError
 
@@ -19,7 +20,7 @@ def nodes() -> None:
 
 @nodes.command("list")
 @of_environment
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """List nodes by pool with GPUs, place and state, and on-prem servers that have not joined yet."""

@@ -10,6 +10,7 @@ import click
 
 from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--preview", type=click.Path(path_type=Path),
               help="Output of `pulumi preview --json --show-sames`. Default: preview on simulated clouds.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with 1 also if something could not be verified.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def preflight(environment: str, program: Path, preview: Path | None, strict: bool, as_json: bool) -> int:
     """Check in the live account if ENVIRONMENT can be created.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
-from gpufleet.cli.output_options import wide_option
+from gpufleet.cli.output_options import json_option, wide_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook.")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
 @wide_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def ps(
     backend: str | None,

@@ -11,6 +11,7 @@ import click
 
 from gpufleet.cli.confirmation import confirm, confirmation_options
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook "
               "if an environment has expired or is not certain.")  # fmt: skip
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def reap(
     yes: bool, dry_run: bool, grace: str, keep: tuple[str, ...], backend: str | None, webhook: str | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option
 from gpufleet.cli.stack_options import any_team, context_option, of_environment, on_option, outputs_of, settings_of
 from gpufleet.errors import UserError
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--usd-per-gpu-hour", "own", multiple=True, metavar="POOL=USD", help="Price of pools that price lists do not have."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @exit_with_errors
 def usage(
     environment: str,

@@ -57,12 +57,13 @@ def program_folder(folder: Path) -> Path | None:
 
 
 def project_files(cloud: str, folder: Path, project: str) -> Iterator[tuple[Path, str]]:
-    """Each file of a new project but its environment, with its text."""
+    """Each file of a new project but its environment, with its text. A Git repository's .gitignore stays as it is."""
     template = shipped("templates") / f"{cloud}-gpufleet"
     own, _, of_template = (template / "Pulumi.yaml").read_text(encoding="utf-8").partition("template:\n")
     about = re.findall(r"^  description: (.*)$", of_template, re.MULTILINE)[0]
     for file in sorted(template.iterdir()):
-        if file.name == ENVIRONMENT or not file.is_file():
+        kept = file.name == ".gitignore" and (folder / file.name).exists()
+        if file.name == ENVIRONMENT or kept or not file.is_file():
             continue
         text = own if file.name == "Pulumi.yaml" else file.read_text(encoding="utf-8")
         if file.name == "requirements.txt":
