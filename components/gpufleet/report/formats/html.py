@@ -37,7 +37,7 @@ _STYLE = """
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--paper);color:var(--ink)}
 body{font:16px/1.5 system-ui,sans-serif}
-h1,h2{line-height:1.25}h2{border-top:1px solid var(--line);padding-top:1rem}
+h1,h2{line-height:1.25}h1{font-size:1.4rem}h2{border-top:1px solid var(--line);padding-top:1rem}
 a{color:inherit}p,li,dd,dt,h1,h2,summary{overflow-wrap:anywhere}
 .wide{overflow-x:auto}
 table{border-collapse:collapse}th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:left}
