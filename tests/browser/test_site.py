@@ -24,6 +24,15 @@ CUT_OFF = """
 """
 
 
+BROKEN_NAMES = """
+[...document.querySelectorAll('tbody td:first-child .pre')].flatMap(e => [...e.childNodes]).filter(e => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  return range.getClientRects().length > 1;
+}).map(e => e.textContent)
+"""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "site"
@@ -42,6 +51,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 def test_nothing_is_cut_off(browser: Chromium, site: Path, page: str, width: int) -> None:
     browser.open(site / page, width=width)
     assert browser.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.parametrize("page", ["configuration", "rules"])
+def test_names_break_after_signs_and_not_within_words(browser: Chromium, site: Path, page: str) -> None:
+    browser.open(site / "docs" / f"{page}.html", width=1400)
+    assert browser.evaluate(BROKEN_NAMES) == []
 
 
 @pytest.mark.parametrize(("width", "columns"), [(375, False), (800, False), (1400, True)])

@@ -22,7 +22,7 @@ def test_every_key_has_a_default_and_words() -> None:
 
 def test_docstrings_say_the_defaults() -> None:
     text = Path(read_usage.__code__.co_filename).read_text().split("class UsageError")[0]
-    said = dict(re.findall(r'    (\w+): NotRequired\[float\]\n    """.*?Default (\d+)', text))
+    said = dict(re.findall(r'    (\w+): NotRequired\[.+\]\n    """.*?Default (\d+)', text))
     defaults = {
         key: value for key, value in UsageAssumptions().as_args().items() if key != "busy_nodes" and value is not None
     }
