@@ -28,7 +28,7 @@ func main() {
 		}
 
 		cluster, err := gpufleetaws.NewCluster(ctx, "speech", &gpufleetaws.ClusterArgs{
-			Region:    region,
+			Region:    pulumi.StringRef(region),
 			SubnetIds: subnetIds,
 			Admins:    map[string]pulumi.StringInput{"platform": pulumi.String(own.Require("admin"))},
 			Tags:      tags,
@@ -37,7 +37,7 @@ func main() {
 			return err
 		}
 		files, err := gpufleetaws.NewSharedFiles(ctx, "speech-files", &gpufleetaws.SharedFilesArgs{
-			Region:                 region,
+			Region:                 pulumi.StringRef(region),
 			Zones:                  zones,
 			VpcId:                  vpcId,
 			SubnetIds:              subnetIds,
@@ -48,7 +48,7 @@ func main() {
 			return err
 		}
 		trainers, err := gpufleetaws.NewGpuNodeGroup(ctx, "speech-trainers", &gpufleetaws.GpuNodeGroupArgs{
-			Region:    region,
+			Region:    pulumi.StringRef(region),
 			Types:     []string{"g6.12xlarge"},
 			Max:       2,
 			Zones:     []string{"use1-az1"},
