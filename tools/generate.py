@@ -35,9 +35,9 @@ GENERATORS: dict[str, str] = {
     "docs/refusals.md": "tools.generated_tables:refusals",
     "docs/limits.md": "tools.generated_tables:limits",
     "docs/latencies.md": "tools.generated_tables:latencies",
-    "templates/aws-batch-gpufleet/Pulumi.dev.yaml": "gpufleet.config.new_project:aws_batch",
-    "templates/aws-gpufleet/Pulumi.dev.yaml": "gpufleet.config.new_project:aws",
-    "templates/azure-gpufleet/Pulumi.dev.yaml": "gpufleet.config.new_project:azure",
+    "templates/aws-batch-gpufleet/Pulumi.dev.yaml": "tools.generated_templates:aws_batch",
+    "templates/aws-gpufleet/Pulumi.dev.yaml": "tools.generated_templates:aws",
+    "templates/azure-gpufleet/Pulumi.dev.yaml": "tools.generated_templates:azure",
 }
 
 

@@ -13,8 +13,9 @@ from hatchling.builders.wheel import WheelBuilder
 from jsonschema import Draft7Validator
 
 from gpufleet.cli import main
+from gpufleet.cli.init import CLOUDS
 from gpufleet.config import new_project
-from gpufleet.config.new_environment import CLOUDS, DEFAULTS, MODELINE
+from gpufleet.config.new_environment import DEFAULTS, MODELINE
 from gpufleet.config.reader import read_config
 from gpufleet.config.schema import FILE
 from gpufleet.config.stacks import KINDS

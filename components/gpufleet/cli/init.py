@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CLOUDS = ("aws", "aws-batch", "azure")
+"""Values of gpufleet:cloud that five answers are enough for: on-prem servers have names and a file server."""
 
 
 @click.command()

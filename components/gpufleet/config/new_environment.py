@@ -24,8 +24,6 @@ from gpufleet.rules.messages import nearest
 from gpufleet.rules.rule import Finding, Status
 from gpufleet.rules.tags import validate_tags
 
-CLOUDS = ("aws", "aws-batch", "azure")
-"""Values of gpufleet:cloud that five answers are enough for: on-prem servers have names and a file server."""
 MODELINE = "# yaml-language-server: $schema="
 """What a file's first line names its schema by, for editors.
 

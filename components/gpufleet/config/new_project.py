@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gpufleet.config.new_environment import DEFAULTS, environment_config, render_environment
+from gpufleet.config.new_environment import render_environment
 from gpufleet.config.schema import FILE
 from gpufleet.errors import UserError
 from gpufleet.report.configuration_files import configuration_folder, main_folder, project_of
@@ -19,27 +19,6 @@ ENVIRONMENT = "Pulumi.dev.yaml"
 """The environment of a template: that of `gpufleet init` with its defaults. `pulumi new` calls its first stack dev."""
 PROGRAM = "gpufleet.config.program"
 """What our programs import."""
-
-
-def template_environment(cloud: str) -> str:
-    """`ENVIRONMENT` of a cloud's template."""
-    config = environment_config(DEFAULTS[cloud], "platform-team", "${PROJECT}", "platform-team@example.com")
-    return render_environment(config, None)
-
-
-def aws() -> str:
-    """For tools/generate.py."""
-    return template_environment("aws")
-
-
-def aws_batch() -> str:
-    """For tools/generate.py."""
-    return template_environment("aws-batch")
-
-
-def azure() -> str:
-    """For tools/generate.py."""
-    return template_environment("azure")
 
 
 def program_folder(folder: Path) -> Path | None:
