@@ -15,8 +15,11 @@ timestamps, strings, rand() and the metrics of nodes; the formulas under test us
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import itemgetter
 
 from gpufleet_rehearsal.azure_batch.formula_values import (
     FUNCTIONS,
@@ -64,7 +67,8 @@ Words = Mapping[str, float]
 
 @dataclass
 class Samples:
-    """What Batch has recorded, {metric: [(second, value)]}; `now` and `late` say which of it a formula can see."""
+    """What Batch has recorded, {metric: [(second, value)]} in the order of time; `now` and `late` say which of it a
+    formula can see."""
 
     recorded: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     now: float = 0.0
@@ -72,8 +76,10 @@ class Samples:
 
     def between(self, metric: str, oldest: float, newest: float) -> list[float]:
         """Values of `oldest` to `newest` seconds ago, oldest first."""
-        first, last = self.now - oldest, min(self.now - newest, self.now - self.late)
-        return [value for second, value in self.recorded.get(metric, []) if first < second <= last]
+        samples = self.recorded.get(metric, [])
+        last = min(self.now - newest, self.now - self.late)
+        first, behind = (bisect_right(samples, time, key=itemgetter(0)) for time in (self.now - oldest, last))
+        return [value for _, value in samples[first:behind]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,9 @@ def evaluate(formula: str, samples: Samples, current: Words, targets: Words) -> 
     return _Evaluation(_tokens(formula), samples, {**current, **targets}).run()
 
 
-def _tokens(formula: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=32)
+def _tokens(formula: str) -> Sequence[tuple[str, str]]:
+    """A pool evaluates one formula again and again."""
     found, position = [], 0
     while position < len(formula):
         match = _TOKEN.match(formula, position)
