@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict, get_args
 
 from gpufleet.catalog import aws, azure
 from gpufleet.errors import UserError
@@ -10,7 +10,8 @@ from gpufleet.rules.coerce import is_whole
 from gpufleet.rules.messages import format_value, join_words, nearest, use_one_of
 from gpufleet.typed_dicts import NumberRange
 
-MARKETS = ("on-demand", "spot")
+Market = Literal["on-demand", "spot"]
+MARKETS: tuple[str, ...] = get_args(Market)
 ALL = "all"
 """The family of a limit on all GPU sizes together: Azure's regional cores, and the totals of a Batch account."""
 
@@ -21,8 +22,8 @@ class QuotaArgs(TypedDict):
     family: str
     """Family as the cloud calls it: P or G and VT on AWS, standardNCADSA100v4Family on Azure, or all (Azure only): the
     limit on all families together."""
-    market: str
-    """on-demand or spot. In an Azure Batch account these are its dedicated and its low-priority cores."""
+    market: Market
+    """In an Azure Batch account, on-demand is its dedicated cores and spot its low-priority ones."""
     limit: Annotated[int, NumberRange(0)]
     """vCPUs that the account may run at once."""
     in_use: NotRequired[Annotated[int, NumberRange(0)]]
