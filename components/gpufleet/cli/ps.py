@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpufleet.fleet.clusters import ClusterState
+    from gpufleet.fleet.report import FleetReport
     from gpufleet.fleet.stack_state import StackState
 
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 @click.option("--jobs", "asked", metavar="NAMES", help="Also query AWS Batch, Azure Batch and Slurm: comma-separated "
               "environments, ENV=FILE with a file of outputs, or all.")  # fmt: skip
 @click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook.")
+@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Also write FILE, a page that needs no server, for readers without a terminal.")  # fmt: skip
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
 @wide_option
 @json_option
@@ -34,6 +37,7 @@ def ps(
     contexts: str | None,
     asked: str | None,
     webhook: str | None,
+    page: Path | None,
     program: Path,
     wide: bool,
     as_json: bool,
@@ -47,6 +51,7 @@ def ps(
     gpufleet ps --contexts all --jobs all
     gpufleet ps --jobs aws-batch-dev,lab=lab.yaml
     gpufleet ps --backend file:///shared/states --json
+    gpufleet ps --contexts all --html fleet.html
     """
     from gpufleet.fleet.backend import stacks_of
     from gpufleet.fleet.environment import environment_of, sort_environments
@@ -64,6 +69,8 @@ def ps(
         click.echo(json.dumps(fleet_to_dict(report), indent=2))
     else:
         print_fleet(report, wide_console(), wide=wide)
+    if page:
+        _write_page(page, report)
     for fault in report.faults:
         click.echo(f"Error: {fault}", err=True)
     if webhook:
@@ -71,6 +78,18 @@ def ps(
 
         notify(webhook, webhook_summary(report))
     return 1 if report.faults else 0
+
+
+def _write_page(file: Path, report: "FleetReport") -> None:
+    """Errors: UserError."""
+    from gpufleet.atomic_file import write_atomically
+    from gpufleet.errors import UserError
+    from gpufleet.fleet.formats.html import fleet_page
+
+    try:
+        write_atomically(file, fleet_page(report))
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}; choose another with --html") from error
 
 
 def _clusters(contexts: str, now: datetime) -> list["ClusterState"]:

@@ -1,6 +1,6 @@
 """The result of `gpufleet ps`, for every output format."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
@@ -47,8 +47,13 @@ class FleetReport:
 
     def total(self, figure: str) -> Total:
         """All environments together."""
-        known = [each.costs[figure] for each in self.environments if each.costs]
-        return Total(sum(each.month for each in known), sum(each.unknown for each in known))
+        return total_cost(self.environments, figure)
+
+
+def total_cost(environments: Iterable[EnvironmentSummary], figure: str) -> Total:
+    """These environments together; those that cannot be read are left out."""
+    known = [each.costs[figure] for each in environments if each.costs]
+    return Total(sum(each.month for each in known), sum(each.unknown for each in known))
 
 
 def _lower(environment: EnvironmentSummary) -> frozenset[str]:

@@ -1,40 +1,12 @@
 """The result of `gpufleet ps` as tables."""
 
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
-
 from rich.console import Console
 
-from gpufleet.cost.line_item import FIGURES, Total
-from gpufleet.fleet.environment import EnvironmentSummary
-from gpufleet.fleet.gpu_jobs import GpuJob
+from gpufleet.cost.line_item import FIGURES
 from gpufleet.fleet.report import FleetReport
+from gpufleet.fleet.rows import ENVIRONMENTS, JOBS, environment_cells, fleet_notes, job_rows, usd_hour
 from gpufleet.rules.messages import plural
-from gpufleet.terminal import Column, print_notes, print_table
-
-ENVIRONMENTS = [
-    Column("environment"),
-    Column("owner", 1),
-    Column("purpose", 5),
-    Column("age", 4),
-    Column("ends"),
-    Column("GPUs", right=True),
-    Column("floor", 3, right=True),
-    Column("steady", right=True),
-    Column("ceiling", right=True),
-    Column("updated", 2, right=True),
-]
-"""The figures are those of FIGURES, in US dollars an hour."""
-JOBS = [
-    Column("cluster", 2),
-    Column("job"),
-    Column("user", 1),
-    Column("project", 3),
-    Column("GPUs", right=True),
-    Column("up", right=True),
-    Column("use", right=True),
-    Column("activity"),
-]
+from gpufleet.terminal import print_notes, print_table
 
 
 def print_fleet(report: FleetReport, out: Console, *, wide: bool = False) -> None:
@@ -42,101 +14,16 @@ def print_fleet(report: FleetReport, out: Console, *, wide: bool = False) -> Non
     expired = len(report.expired)
     stacks = plural(len(report.environments), "stack")
     out.print(f"{report.backend}: {stacks}, {expired} past their end; USD an hour", style="italic")
-    rows = [list(_cells(each, report)) for each in report.environments]
+    rows = [list(environment_cells(each, report)) for each in report.environments]
     styles = ["bold red" if each.expired(report.now) else "" if each.ending else "dim" for each in report.environments]
     if len(rows) > 1:
-        rows.append(["all", *[""] * 5, *(_usd(report.total(figure)) for figure in FIGURES), ""])
+        rows.append(["all", *[""] * 5, *(usd_hour(report.total(figure)) for figure in FIGURES), ""])
         styles.append("bold")
     print_table(ENVIRONMENTS, rows, out, wide=wide, styles=styles)
     if report.clusters:
         out.print("\nJobs with GPUs", style="italic")
-        jobs = list(_jobs(report))
-        print_table(JOBS, [cells for cells, _ in jobs], out, wide=wide, styles=[style for _, style in jobs])
-    print_notes(_notes(report), out)
-
-
-def _cells(each: EnvironmentSummary, report: FleetReport) -> Iterator[str]:
-    twins = sum(1 for other in report.environments if other.stack == each.stack)
-    yield each.stack if twins == 1 else each.name
-    yield each.owner or "-"
-    yield each.purpose or "-"
-    if each.fault:
-        yield from ("", "not readable", *[""] * 5)
-        return
-    yield _ago(report.now - each.created) if each.created else "-"
-    yield _end(each, report)
-    if not each.resources:
-        yield from ("0/0", *["0.00"] * 3)
-    else:
-        cluster = report.cluster_of(each)
-        now = str(cluster.gpus) if cluster else _number(each.gpus_at_last_update, "~")
-        yield f"{now}/{_number(each.gpus_most)}"
-        yield from (_usd(each.costs[figure]) for figure in FIGURES)
-    yield "now" if each.updating else _ago(report.now - each.updated) if each.updated else "-"
-
-
-def _end(each: EnvironmentSummary, report: FleetReport) -> str:
-    if not each.resources:
-        return "empty"
-    if not each.ending:
-        return "data only"
-    if each.end_doubt:
-        return "not certain"
-    if each.end is None:
-        return "never"
-    away = each.end.distance(report.now)
-    return f"{each.end.text} ({'+' if each.end.past(report.now) else ''}{away})"
-
-
-def _jobs(report: FleetReport) -> Iterator[tuple[Sequence[str], str]]:
-    """The cells of each job, or of a cluster without one, with their style."""
-    for cluster in report.clusters:
-        if cluster.fault or not cluster.jobs:
-            idle = f"no job on its {cluster.gpus} GPUs" if cluster.on == "kubernetes" else "no job"
-            said = "cannot be read" if cluster.fault else idle
-            yield (cluster.context, f"{cluster.context}: {said}", *[""] * 6), ""
-        for job in cluster.jobs:
-            up, use = _ago(report.now - job.since), "?" if job.percent is None else f"{job.percent:.0f} %"
-            who = (cluster.context, f"{job.namespace}/{job.name}", job.user or "-", job.project or "-")
-            yield (*who, str(job.gpus), up, use, _activity(job)), "bold red" if job.hung else ""
-
-
-def _activity(job: GpuJob) -> str:
-    span = f" for {_ago(job.idle)}" if job.idle else ""
-    return f"{'hung: ' if job.hung else ''}{job.activity or '?'}{span}"
-
-
-def _notes(report: FleetReport) -> Iterator[str]:
-    yield from (f"{each.name}: {note}" for each in report.environments for note in each.notes)
-    if any(each.costs and not each.costs["ceiling"].complete for each in report.environments):
-        yield ">: at the least; not every price is known, `gpufleet cost` says which"
-    if any(each.resources and report.cluster_of(each) is None for each in report.environments):
-        yield "GPUs: now/at most; ~: when the stack was last updated; --contexts asks the clusters"
-    for cluster in report.clusters:
-        if cluster.silent:
-            yield f"{cluster.context}: {cluster.silent} exporters of GPU metrics did not answer in time"
-        elif cluster.on != "kubernetes":
-            if cluster.jobs:
-                yield f"{cluster.context}: no exporter is asked on {cluster.on}, so GPU use is unknown"
-        elif not cluster.fault and cluster.jobs and not cluster.exporters:
-            yield f"{cluster.context}: has no exporter of GPU metrics (such as DCGM's), so GPU use is unknown"
-        if busy := [job.name for job in cluster.jobs if job.activity == "busy"]:
-            yield (
-                f"{cluster.context}: {', '.join(busy)}: neither power nor profiling fields are exported, so a job that "
-                "waits at 100 % is not told from one that computes"
-            )
-
-
-def _usd(total: Total) -> str:
-    return f"{'' if total.complete else '>'}{total.hour:,.2f}"
-
-
-def _number(value: int | None, mark: str = "") -> str:
-    return "?" if value is None else f"{mark}{value}"
-
-
-def _ago(span: timedelta) -> str:
-    minutes = max(0, int(span.total_seconds() // 60))
-    if minutes < 120:
-        return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 72 * 60 else f"{minutes // 1440} d"
+        jobs = list(job_rows(report))
+        print_table(
+            JOBS, [cells for cells, _ in jobs], out, wide=wide, styles=["bold red" if hung else "" for _, hung in jobs]
+        )
+    print_notes(fleet_notes(report), out)

@@ -1,13 +1,11 @@
-"""The report as one self-contained HTML page without scripts, external fonts or images.
-
-Dark and light follow the reader's setting. What is wide scrolls in itself, so that the page never does.
-"""
+"""The report as one self-contained HTML page."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 
+from gpufleet.html_page import html_page, html_table
 from gpufleet.report.chart import cost_chart
 from gpufleet.report.diagram import build_diagram
 from gpufleet.report.formats.svg import render_svg
@@ -29,26 +27,6 @@ from gpufleet.report.text import (
 )
 from gpufleet.rules.rule import all_rules
 
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1f2328;--paper:#ffffff;--soft:#f6f8fa;--line:#d1d9e0;--dim:#59636e;
---before:#8c959f;--after:#0969da;--good:#1a7f37;--warn:#7d4e00;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--soft:#161b22;--line:#3d444d;--dim:#9198a1;
---before:#768390;--after:#4493f8;--good:#3fb950;--warn:#d29922;--bad:#ff7b72}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--paper);color:var(--ink)}
-body{font:16px/1.5 system-ui,sans-serif}
-h1,h2{line-height:1.25}h1{font-size:1.4rem}h2{border-top:1px solid var(--line);padding-top:1rem}
-a{color:inherit}p,li,dd,dt,h1,h2,summary{overflow-wrap:anywhere}
-.wide{overflow-x:auto}
-table{border-collapse:collapse}th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:left}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-code,pre{font:14px/1.45 ui-monospace,monospace;background:var(--soft)}pre{padding:.6rem;overflow-x:auto}
-.failed,.refused,.error,.loss{color:var(--bad)}.warned,.warning{color:var(--warn)}.passed{color:var(--good)}
-.dim,footer{color:var(--dim)}footer{border-top:1px solid var(--line);margin-top:2rem}
-.chart text{font:13px system-ui,sans-serif;fill:var(--ink)}.chart .before{fill:var(--before)}
-.chart .after{fill:var(--after)}.chart line{stroke:var(--line)}
-"""
-
 
 def render_html(report: Report) -> str:
     """The whole page."""
@@ -65,14 +43,7 @@ def render_html(report: Report) -> str:
         *(f"<p>{escape(line)}</p>" for line in footer_lines(report)),
         "</footer>",
     ]
-    body = "\n".join(parts)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(f'gpufleet: {said}')}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
+    return html_page(f"gpufleet: {said}", parts)
 
 
 def _total(report: Report) -> Iterator[str]:
@@ -112,7 +83,7 @@ def _stack(stack: StackReport) -> Iterator[str]:
     )
     if stack.gpus:
         yield "<h3>GPUs</h3>"
-        yield _table(GPU_HEADINGS, [gpu_row(pool) for pool in stack.gpus], numbers=())
+        yield html_table(GPU_HEADINGS, [gpu_row(pool) for pool in stack.gpus])
     if stack.gpus or stack.stored:
         yield f'<h3>Picture</h3><div class="wide">{render_svg(build_diagram(stack))}</div>'
     yield from _diff(stack.changes)
@@ -121,16 +92,7 @@ def _stack(stack: StackReport) -> Iterator[str]:
 
 
 def _money(cost: CostSummary) -> str:
-    return _table(MONEY_HEADINGS, money_rows(cost), numbers=(1, 2, 3))
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int]) -> str:
-    def line(cells: Sequence[str], tag: str) -> str:
-        styled = ((' class="n"' if at in numbers else "", cell) for at, cell in enumerate(cells))
-        return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for style, cell in styled) + "</tr>"
-
-    body = "\n".join(line(row, "td") for row in rows)
-    return f'<div class="wide"><table>{line(headings, "th")}\n{body}</table></div>'
+    return html_table(MONEY_HEADINGS, money_rows(cost), numbers=(1, 2, 3))
 
 
 def _list(heading: str, items: Iterable[str]) -> Iterator[str]:
