@@ -32,11 +32,12 @@ from gpufleet.cli.secrets import secrets
 from gpufleet.cli.stop import stop
 from gpufleet.cli.usage import usage
 from gpufleet.cli.users import users
+from gpufleet.cli.watch import watch
 
 SECTIONS: Mapping[str, Sequence[click.Command]] = {
     "Choose and plan": (catalog, choose, init, cost, rehearse),
     "Review": (preview, report, comment, permissions, preflight),
-    "Deploy and operate": (images, check, link, nodes, pool, ps, stop, extend, reap, adopt),
+    "Deploy and operate": (images, check, link, nodes, pool, watch, ps, stop, extend, reap, adopt),
     "Train": (jobs, data, secrets, users, usage),
 }
 """The verbs as the help lists them: in the order in which a team needs them."""

@@ -17,6 +17,7 @@ from gpufleet.errors import UserError
 from gpufleet.fleet.gpu_jobs import GPU, GpuJob, gpus_of, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
 from gpufleet.fleet.kubeconfig import host_of
+from gpufleet.fleet.node_pools import NodePool, node_pools
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesUnreachable
 
 ANSWER_SECONDS = 10.0
@@ -38,7 +39,8 @@ class ClusterState:
     """A context and the state of its cluster, or an environment whose jobs run elsewhere.
 
     gpus: of all nodes; fault: why it is unknown. exporters: number of all; silent: number of those asked that did not
-    answer. on: what runs the jobs; elsewhere than on Kubernetes neither GPUs nor exporters are known.
+    answer. pools: of its nodes with GPUs. on: what runs the jobs; elsewhere than on Kubernetes neither GPUs nor
+    exporters nor pools are known.
     """
 
     context: str
@@ -47,6 +49,7 @@ class ClusterState:
     jobs: tuple[GpuJob, ...] = ()
     exporters: int = 0
     silent: int = 0
+    pools: tuple[NodePool, ...] = ()
     fault: str = ""
     on: str = "kubernetes"
 
@@ -58,7 +61,9 @@ def query_clusters(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float 
     for context, kubeconfig in kubeconfigs.items():
         nothing = ClusterState(context, hosts[context])
         # Daemons: whatever still waits for a cluster ends with the command.
-        Thread(target=lambda *of: answers.put(_look(*of)), args=(nothing, kubeconfig, seconds), daemon=True).start()
+        Thread(
+            target=lambda *of: answers.put(query_cluster(*of)), args=(nothing, kubeconfig, seconds), daemon=True
+        ).start()
     found: dict[str, ClusterState] = {}
     end = monotonic() + seconds
     while len(found) < len(kubeconfigs):
@@ -89,8 +94,11 @@ def _late(seconds: float) -> str:
     return f"did not answer within {seconds:g} s"
 
 
-def _look(nothing: ClusterState, kubeconfig: Mapping[str, Any], seconds: float) -> ClusterState:
-    """The state of a cluster. nothing: the same cluster without any facts."""
+def query_cluster(nothing: ClusterState, kubeconfig: object, seconds: float = ANSWER_SECONDS) -> ClusterState:
+    """The state of a cluster, or the fault for which it is unknown. nothing: the same cluster without any facts.
+
+    kubeconfig: as `KubernetesApi.of` takes it.
+    """
     end = monotonic() + seconds
     try:
         api = KubernetesApi.of(kubeconfig, nothing.context)
@@ -106,6 +114,7 @@ def _look(nothing: ClusterState, kubeconfig: Mapping[str, Any], seconds: float) 
             jobs=tuple(running_jobs(pods, uses)),
             exporters=len(exporters),
             silent=len(asked) - len(uses),
+            pools=tuple(node_pools(nodes, pods)),
         )
     except UserError as error:
         if monotonic() >= end:

@@ -1,13 +1,17 @@
 """The rows of `gpufleet ps` as texts, for the terminal and for the page."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from gpufleet.cost.line_item import FIGURES, Total
 from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.gpu_jobs import GpuJob
 from gpufleet.fleet.report import FleetReport
 from gpufleet.terminal import Column
+
+if TYPE_CHECKING:
+    from gpufleet.fleet.clusters import ClusterState
 
 ENVIRONMENTS = [
     Column("environment"),
@@ -76,9 +80,14 @@ def job_rows(report: FleetReport) -> Iterator[tuple[Sequence[str], bool]]:
             said = "cannot be read" if cluster.fault else idle
             yield (cluster.context, f"{cluster.context}: {said}", *[""] * 6), False
         for job in cluster.jobs:
-            up, use = time_span(report.now - job.since), "?" if job.percent is None else f"{job.percent:.0f} %"
-            who = (cluster.context, f"{job.namespace}/{job.name}", job.user or "-", job.project or "-")
-            yield (*who, str(job.gpus), up, use, _activity(job)), job.hung
+            yield (cluster.context, *job_cells(job, report.now)), job.hung
+
+
+def job_cells(job: GpuJob, now: datetime) -> Sequence[str]:
+    """A cell for each of JOBS but the first."""
+    up, use = time_span(now - job.since), "?" if job.percent is None else f"{job.percent:.0f} %"
+    name = f"{job.namespace}/{job.name}" if job.namespace else job.name
+    return (name, job.user or "-", job.project or "-", str(job.gpus), up, use, _activity(job))
 
 
 def _activity(job: GpuJob) -> str:
@@ -94,18 +103,23 @@ def fleet_notes(report: FleetReport) -> Iterator[str]:
     if any(each.resources and report.cluster_of(each) is None for each in report.environments):
         yield "GPUs: now/at most; ~: when the stack was last updated; --contexts asks the clusters"
     for cluster in report.clusters:
-        if cluster.silent:
-            yield f"{cluster.context}: {cluster.silent} exporters of GPU metrics did not answer in time"
-        elif cluster.on != "kubernetes":
-            if cluster.jobs:
-                yield f"{cluster.context}: no exporter is asked on {cluster.on}, so GPU use is unknown"
-        elif not cluster.fault and cluster.jobs and not cluster.exporters:
-            yield f"{cluster.context}: has no exporter of GPU metrics (such as DCGM's), so GPU use is unknown"
-        if busy := [job.name for job in cluster.jobs if job.activity == "busy"]:
-            yield (
-                f"{cluster.context}: {', '.join(busy)}: neither power nor profiling fields are exported, so a job that "
-                "waits at 100 % is not told from one that computes"
-            )
+        yield from activity_notes(cluster)
+
+
+def activity_notes(cluster: "ClusterState") -> Iterator[str]:
+    """Why the activity of a cluster's jobs is not known, a sentence each."""
+    if cluster.silent:
+        yield f"{cluster.context}: {cluster.silent} exporters of GPU metrics did not answer in time"
+    elif cluster.on != "kubernetes":
+        if cluster.jobs:
+            yield f"{cluster.context}: no exporter is asked on {cluster.on}, so GPU use is unknown"
+    elif not cluster.fault and cluster.jobs and not cluster.exporters:
+        yield f"{cluster.context}: has no exporter of GPU metrics (such as DCGM's), so GPU use is unknown"
+    if busy := [job.name for job in cluster.jobs if job.activity == "busy"]:
+        yield (
+            f"{cluster.context}: {', '.join(busy)}: neither power nor profiling fields are exported, so a job that "
+            "waits at 100 % is not told from one that computes"
+        )
 
 
 def usd_hour(total: Total) -> str:

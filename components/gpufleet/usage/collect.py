@@ -1,10 +1,12 @@
 """What the API server tells now of GPUs that are held, and were: pods, their nodes, and jobs whose pods are gone."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from gpufleet.fleet.gpu_jobs import GPU, JOB_LABELS, USER_LABELS, gpus_of
+from gpufleet.fleet.gpu_jobs import JOB_LABELS, USER_LABELS, gpus_of
+from gpufleet.fleet.node_facts import node_facts
 from gpufleet.fleet.stack_state import parse_time
 from gpufleet.usage.allocation import UNKNOWN, GpuAllocation
 
@@ -34,7 +36,7 @@ def allocated_by_pods(
             seen=now,
             exact=exact,
             **_whose(meta, environment, project),
-            **_where(places.get(pod["spec"].get("nodeName", "")), pod["spec"].get("nodeSelector") or {}),
+            **asdict(node_facts(places.get(pod["spec"].get("nodeName", "")), pod["spec"].get("nodeSelector"))),
         )
 
 
@@ -66,7 +68,7 @@ def allocated_by_jobs(
                 seen=now,
                 exact=False,
                 **_whose(meta, environment, project),
-                **_where(None, template.get("nodeSelector") or {}),
+                **asdict(node_facts(None, template.get("nodeSelector"))),
             )
 
 
@@ -115,18 +117,4 @@ def _whose(meta: Object, environment: str, project: str | None) -> dict[str, Any
         "user": str(next((labels[each] for each in USER_LABELS if labels.get(each)), UNKNOWN)),
         "team": str(labels.get("gpufleet.dev/team") or meta["namespace"]),
         "project": str(labels.get("gpufleet.dev/project") or project or UNKNOWN),
-    }
-
-
-def _where(node: Object | None, wanted: Mapping[str, str]) -> dict[str, Any]:
-    """Facts of a node by its labels; of one that is gone, what the pod asked for."""
-    labels = (node["metadata"].get("labels") or {}) if node else wanted
-    capacity = (node.get("status") or {}).get("capacity") or {} if node else {}
-    return {
-        "pool": str(labels.get("gpufleet.dev/pool") or ""),
-        "place": str(labels.get("gpufleet.dev/place") or ""),
-        "type": str(labels.get("node.kubernetes.io/instance-type") or ""),
-        "region": str(labels.get("topology.kubernetes.io/region") or ""),
-        "capacity": str(labels.get("gpufleet.dev/capacity") or ""),
-        "node_gpus": int(capacity[GPU]) if GPU in capacity else None,
     }

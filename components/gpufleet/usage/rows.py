@@ -6,6 +6,7 @@ from datetime import datetime
 
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, aws, azure
 from gpufleet.cost.prices import node_price, spot_range
+from gpufleet.fleet.node_facts import NodeFacts
 from gpufleet.usage.allocation import GpuAllocation
 
 GROUPINGS = ("team", "user", "project")
@@ -26,7 +27,7 @@ class UsageRow:
     inexact: float
 
 
-Price = Callable[[GpuAllocation], float | None]
+Price = Callable[[GpuAllocation | NodeFacts], float | None]
 """USD for one GPU for one hour; None: not known."""
 
 
@@ -37,7 +38,7 @@ def prices(own: Mapping[str, float]) -> Price:
     or reserved ones. Of Spot nodes the highest price that the catalog has: it changes all the time.
     """
 
-    def price(held: GpuAllocation) -> float | None:
+    def price(held: GpuAllocation | NodeFacts) -> float | None:
         if held.pool in own:
             return own[held.pool]
         cloud = next((name for name, known in _CLOUDS.items() if held.type in known().types), None)

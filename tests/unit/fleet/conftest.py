@@ -10,6 +10,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import yaml
+
+from tests.unit.fleet.cluster_api import DCGM, Api, cluster_api, exporter, pod
 
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "v1:hush"}
 
@@ -156,3 +159,33 @@ def webhook() -> Iterator[tuple[str, list[Any]]]:
     server.shutdown()
     server.server_close()
     thread.join(5)
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with cluster_api() as played:
+        yield played
+
+
+@pytest.fixture
+def busy(api: Api) -> Api:
+    """Two nodes of four GPUs, two jobs on the first, and exporters on both, of which only the first is asked."""
+    nodes = [{"metadata": {"name": name}, "status": {"capacity": {"nvidia.com/gpu": "4"}}} for name in "ab"]
+    pods = [pod("one-worker-0", "one"), pod("two-worker-0", "two"), exporter("a"), exporter("b")]
+    api.answers = {
+        "/api/v1/nodes": {"items": nodes},
+        "/api/v1/pods": {"items": pods},
+        "/api/v1/namespaces/t/pods/dcgm-a:9400/proxy/metrics": DCGM,
+    }
+    return api
+
+
+@pytest.fixture
+def outputs(busy: Api, tmp_path: Path) -> Path:
+    """A stack's outputs: its cluster is the busy one, and two teams share it."""
+    content = yaml.safe_load(busy.kubeconfig(tmp_path / "config", "lab").read_text())
+    teams = {"t": {"namespace": "t"}, "other": {"namespace": "other"}}
+    file = tmp_path / "outputs.json"
+    kubeconfig = {**content, "current-context": "lab"}
+    file.write_text(json.dumps({"kubeconfig": json.dumps(kubeconfig), "jobs": {"teams": teams}}))
+    return file

@@ -1,16 +1,11 @@
 """What clusters tell of their jobs: exporters' figures, jobs of pods, contexts, and one that does not answer."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from gpufleet.cli import main
@@ -22,29 +17,10 @@ from gpufleet.fleet.idle_history import IdleHistory
 from gpufleet.fleet.kubeconfig import host_of, select_contexts
 from gpufleet.fleet.pool_jobs import job_words, jobs_on_pools
 from gpufleet.jobs.settings import read_settings
+from tests.unit.fleet.cluster_api import DCGM, START, Api, exporter, pod
 
-# As DCGM's exporter answers (github.com/NVIDIA/dcgm-exporter, README), and nvidia_gpu_exporter (its METRICS.md).
-DCGM = """# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
-# TYPE DCGM_FI_DEV_GPU_UTIL gauge
-DCGM_FI_DEV_SM_CLOCK{gpu="0",UUID="GPU-604a"} 139
-DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",Hostname="a",container="w",namespace="t",pod="one-worker-0"} 97
-DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-2",Hostname="a",container="w",namespace="t",pod="two-worker-0"} 0
-DCGM_FI_DEV_GPU_UTIL{gpu="2",UUID="GPU-3",Hostname="a",container="",namespace="",pod=""} NaN
-DCGM_FI_DEV_GPU_UTIL{gpu="3",UUID="GPU-4",Hostname="a"} 4 1700000000000
-"""
 NVML = 'nvidia_smi_utilization_gpu_ratio{uuid="4a"} 0.31\nnvidia_smi_utilization_gpu_ratio{uuid="5b"} 0\nbroken {\n'
-START = "2026-11-21T10:00:00Z"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-def pod(name: str, job: str = "", node: str = "a", gpus: int = 1, phase: str = "Running") -> dict[str, Any]:
-    labels = {"training.kubeflow.org/job-name": job} if job else {}
-    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    return {
-        "metadata": {"name": name, "namespace": "t", "labels": labels, "creationTimestamp": START},
-        "spec": {"nodeName": node, "containers": [{"resources": {"limits": limits}}]},
-        "status": {"phase": phase, "startTime": START},
-    }
 
 
 def test_figures_of_both_exporters_are_percent() -> None:
@@ -123,71 +99,6 @@ def test_job_of_the_same_name_that_began_anew_is_another(tmp_path: Path) -> None
 def test_looks_that_are_damaged_begin_anew(tmp_path: Path) -> None:
     (tmp_path / "looks.json").write_text('{"cluster t/one": {"last": 3}, "x": []}')
     assert looked(tmp_path / "looks.json", {0: 0}) == [(0, False)]
-
-
-@dataclass
-class Api:
-    """An API server: what it answers by path, and until when it keeps silent."""
-
-    answers: dict[str, object] = field(default_factory=dict)
-    silent: Event = field(default_factory=Event)
-    url: str = ""
-
-    def kubeconfig(self, file: Path, *contexts: str, server: str = "") -> Path:
-        named = [{"name": each, "context": {"cluster": "c", "user": "u"}} for each in contexts]
-        clusters = [{"name": "c", "cluster": {"server": server or self.url}}]
-        users = [{"name": "u", "user": {"token": "hush"}}]
-        file.write_text(yaml.safe_dump({"contexts": named, "clusters": clusters, "users": users}))
-        return file
-
-
-@pytest.fixture
-def api() -> Iterator[Api]:
-    found = Api()
-    found.silent.set()
-
-    class Server(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found.silent.wait(20)
-            answer = found.answers.get(self.path.partition("?")[0])
-            text = answer if isinstance(answer, str) else json.dumps(answer or {"message": "no such thing"})
-            self.send_response(404 if answer is None else 200)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    found.url = f"http://127.0.0.1:{server.server_port}"
-    yield found
-    found.silent.set()
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
-
-
-def exporter(node: str) -> dict[str, Any]:
-    found = pod(f"dcgm-{node}", node=node, gpus=0)
-    found["metadata"]["labels"] = {"app": "nvidia-dcgm-exporter"}
-    found["spec"]["containers"][0]["ports"] = [{"name": "metrics", "containerPort": 9400}]
-    return found
-
-
-@pytest.fixture
-def busy(api: Api) -> Api:
-    """Two nodes of four GPUs, two jobs on the first, and exporters on both, of which only the first is asked."""
-    nodes = [{"status": {"capacity": {"nvidia.com/gpu": "4"}}} for _ in "ab"]
-    pods = [pod("one-worker-0", "one"), pod("two-worker-0", "two"), exporter("a"), exporter("b")]
-    api.answers = {
-        "/api/v1/nodes": {"items": nodes},
-        "/api/v1/pods": {"items": pods},
-        "/api/v1/namespaces/t/pods/dcgm-a:9400/proxy/metrics": DCGM,
-    }
-    return api
 
 
 def test_cluster_tells_its_gpus_and_jobs(busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,17 +212,6 @@ def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypa
     (tmp_path / "none").write_text("[1, 2]")
     with pytest.raises(UserError, match="none: must be an object, not a list"):
         select_contexts("all")
-
-
-@pytest.fixture
-def outputs(busy: Api, tmp_path: Path) -> Path:
-    """A stack's outputs: its cluster is the busy one, and two teams share it."""
-    content = yaml.safe_load(busy.kubeconfig(tmp_path / "config", "lab").read_text())
-    teams = {"t": {"namespace": "t"}, "other": {"namespace": "other"}}
-    file = tmp_path / "outputs.json"
-    kubeconfig = {**content, "current-context": "lab"}
-    file.write_text(json.dumps({"kubeconfig": json.dumps(kubeconfig), "jobs": {"teams": teams}}))
-    return file
 
 
 def test_nodes_of_a_shared_cluster_are_no_teams(busy: Api, outputs: Path) -> None:

@@ -25,7 +25,7 @@ def fleet_to_dict(report: FleetReport) -> dict[str, Any]:
         "now": report.now.isoformat(timespec="seconds"),
         "usd_per_hour": {figure: _usd(report.total(figure)) for figure in FIGURES},
         "environments": [_environment(each, report) for each in report.environments],
-        "clusters": [_cluster(each) for each in report.clusters],
+        "clusters": [cluster_to_dict(each) for each in report.clusters],
         "faults": report.faults,
     }
 
@@ -96,7 +96,8 @@ def _environment(each: EnvironmentSummary, report: FleetReport) -> dict[str, Any
     }
 
 
-def _cluster(each: "ClusterState") -> dict[str, Any]:
+def cluster_to_dict(each: "ClusterState") -> dict[str, Any]:
+    """A cluster and its jobs. docs/ps.md describes the fields; fields are only ever added."""
     return {
         "context": each.context,
         "host": each.host or None,
