@@ -106,7 +106,7 @@ e2e-programs: setup
 # They mostly wait, for a cluster or a network, so two of them go at once.
 $(patsubst %,e2e-%,$(filter-out engine,$(E2E))): e2e-programs
 e2e-engine:
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 $(APART:%=--ignore=tests/%) -m "engine or slow" $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 $(APART:%=--ignore=tests/%) -m "(engine or slow) and not sweep" $(ARGS)
 e2e-cluster:
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "cluster and not many_nodes" $(ARGS) tests/cluster
 e2e-network_policy e2e-openmpi e2e-slurm e2e-singularity e2e-browser:
