@@ -12,6 +12,7 @@ import click
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import api_of, context_option, of_environment, settings_of, user_option
+from gpufleet.cli.tensorboard import show_in_tensorboard, tensorboard_option, tensorboard_program
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def put(
 @to_option
 @image_option
 @user_option
+@tensorboard_option
 @json_option
 @exit_with_errors
 def get(
@@ -111,16 +113,26 @@ def get(
     outputs: Path | None,
     kind: str | None,
     image: str | None,
+    tensorboard: bool,
     as_json: bool,
 ) -> int:
-    """Copy REMOTE, a file or a directory, to LOCAL."""
+    """Copy REMOTE, a file or a directory, to LOCAL.
+
+    \b
+    gpufleet data get aws-dev runs/first ./first --tensorboard
+    """
+    shown = tensorboard_program(as_json=as_json) if tensorboard else ""
     settings = settings_of(environment, program, outputs)
-    if place := _place(settings, remote, kind):
-        _tell(settings, _azure_files(settings, place).get(place, local), as_json)
-        return 0
-    with _volume(settings, image) as files:
-        _tell(settings, files.get(remote, local), as_json)
-    return 0
+
+    def copy() -> None:
+        if place := _place(settings, remote, kind):
+            _tell(settings, _azure_files(settings, place).get(place, local), as_json)
+            return
+        with _volume(settings, image) as files:
+            _tell(settings, files.get(remote, local), as_json)
+
+    copy()
+    return show_in_tensorboard(shown, local, copy) if shown else 0
 
 
 @data.command("list")

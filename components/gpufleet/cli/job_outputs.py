@@ -12,6 +12,7 @@ from gpufleet.cli.data import progress_lines, transfer_to_dict
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import of_environment, on_option, settings_of
+from gpufleet.cli.tensorboard import show_in_tensorboard, tensorboard_option, tensorboard_program
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def list_(environment: str, job: str, program: Path, outputs: Path | None, on: s
 @on_option
 @click.argument("job")
 @click.argument("directory", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
+@tensorboard_option
 @json_option
 @exit_with_errors
 def get(
@@ -57,6 +59,7 @@ def get(
     program: Path,
     outputs: Path | None,
     on: str | None,
+    tensorboard: bool,
     as_json: bool,
 ) -> int:
     """Copy a job's files to DIR, by default ./JOB. Files that are already there are not downloaded again.
@@ -66,10 +69,24 @@ def get(
 
     \b
     gpufleet jobs outputs get aws-batch-dev train-1121-150405-3f2a ./run-1
+    gpufleet jobs outputs get aws-batch-dev train-1121-150405-3f2a --tensorboard
     """
+    shown = tensorboard_program(as_json=as_json) if tensorboard else ""
     place = directory or Path(job.replace(":", "-"))
-    files: list[TransferredFile] = []
     source = _outputs(settings_of(environment, program, outputs, on))
+    files = _copied(source, job, place, as_json)
+    if as_json:
+        print_json({"environment": environment, "job": job, "directory": str(place)} | transfer_to_dict(files))
+    if shown:
+        return show_in_tensorboard(shown, place, lambda: list(source.get(job, place)))
+    return 0
+
+
+def _copied(
+    source: "AwsBatchOutputs | AzureBatchOutputs", job: str, place: Path, as_json: bool
+) -> "list[TransferredFile]":
+    """Copy all, and print a line for each file."""
+    files: list[TransferredFile] = []
     for each in source.get(job, place):
         how = (
             "was here already"
@@ -82,9 +99,7 @@ def get(
     click.echo(f"{len(files)} files in {place}, {moved:,} bytes fetched, sizes right", err=as_json)
     for line in source.tables(job, place):
         click.echo(line, err=as_json)
-    if as_json:
-        print_json({"environment": environment, "job": job, "directory": str(place)} | transfer_to_dict(files))
-    return 0
+    return files
 
 
 def _listed(settings: "JobSettings", job: str) -> Iterator[tuple[str, int, str]]:
