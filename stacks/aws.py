@@ -39,7 +39,7 @@ with env.gathering(*onprem_servers.SHARED_ARGUMENTS):
 
     # Their networks are let in before the line is up: over it, one reaches the cluster's API from there.
     hybrid = onprem_servers.hybrid_nodes(env, joining)
-    files = None if hybrid else aws_parts.shared_files(env, network, cluster)
+    files = None if hybrid else aws_parts.cluster_files(env, network, cluster)
     aws_parts.data_sync(env, files)
     rented = {name: cloud_pool(part(name), pool) for name, pool in config["pools"].items()}
     pools = onprem_servers.all_pools(env, rented)

@@ -57,6 +57,7 @@ COMPUTED: dict[str, dict[str, object]] = {
     "aws:ec2/launchTemplate:LaunchTemplate": {"latestVersion": 1},
     "aws:ecr/repository:Repository": {"repositoryUrl": f"{ACCOUNT}.dkr.ecr.{REGION}.invalid/{{name}}"},
     "aws:efs/fileSystem:FileSystem": {"dnsName": "{name}.efs.invalid"},
+    "aws:fsx/lustreFileSystem:LustreFileSystem": {"dnsName": "{name}.fsx.invalid", "mountName": "abcdefgh"},
     "aws:s3/bucket:Bucket": {"bucket": "{name}-1234567"},
     # Azure takes a list of identities and gives a mapping back.
     "azure-native:batch:BatchAccount": {

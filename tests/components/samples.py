@@ -81,6 +81,18 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "provisioned_mibps": 256,
             "infrequent_access_days": 7,
         },
+        "LustreFiles": {
+            "region": "us-east-1",
+            "zone": "use1-az1",
+            "vpc_id": "vpc-1",
+            "subnet_ids": SUBNETS,
+            "client_security_group_ids": {"nodes": "sg-cluster"},
+            "gib": 4800,
+            "throughput": 1000,
+            "efa": True,
+            "buckets": {"/imagenet": "s3://images/train"},
+            "export": True,
+        },
         "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
         "HybridNodes": {
             "cluster_name": "fleet",

@@ -69,3 +69,9 @@ def test_cluster_whose_pods_mount_no_efs_has_neither_driver_nor_role(preview):
     with pytest.raises(InvalidArguments) as caught:
         build(preview, efs_driver=False, addon_versions={"aws-efs-csi-driver": "v2"})
     assert "addon_versions=aws-efs-csi-driver: the cluster has no such add-on" in str(caught.value)
+
+
+def test_cluster_whose_pods_mount_lustre_has_the_driver_without_a_role(preview):
+    recording = build(preview, efs_driver=False, fsx_driver=True)
+    assert recording.inputs(ADDON)["eks-aws-fsx-csi-driver"].get("podIdentityAssociations") is None
+    assert recording.names("aws:iam/role:Role") == ["eks-cluster-role", "eks-node-role", "eks-vpc-cni-role"]

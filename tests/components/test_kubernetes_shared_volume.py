@@ -22,6 +22,17 @@ SOURCES = {
         {"csi": {"driver": "efs.csi.aws.com", "volumeHandle": f"{EFS}::{POINT}"}},
         ["nfsvers=4.1", "hard", "noresvport", "tls"],
     ),
+    "Lustre of FSx": (
+        {"fsx_lustre": f"{EFS}.fsx.us-east-1.amazonaws.com@tcp:/abcd1234"},
+        {
+            "csi": {
+                "driver": "fsx.csi.aws.com",
+                "volumeHandle": EFS,
+                "volumeAttributes": {"dnsname": f"{EFS}.fsx.us-east-1.amazonaws.com", "mountname": "abcd1234"},
+            }
+        },
+        ["flock", "noatime"],
+    ),
     "nfs": (
         {"nfs": "filer.example.com:/export/shared"},
         {"nfs": {"server": "filer.example.com", "path": "/export/shared"}},
@@ -137,11 +148,12 @@ def test_a_file_system_that_is_still_to_be_made(preview):
 REFUSED = {
     "nowhere": (
         {"source": {}},
-        "source=[]: is not one place; give one of efs, nfs, azure_blob and azure_files [any-volume-source-known]",
+        "source=[]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and azure_files "
+        "[any-volume-source-known]",
     ),
     "two places": (
         {"source": {"efs": EFS, "nfs": "10.0.0.5:/export"}},
-        "source=[efs, nfs]: is not one place; give one of efs, nfs, azure_blob and azure_files "
+        "source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and azure_files "
         "[any-volume-source-known]",
     ),
     "a server without a directory": (

@@ -106,6 +106,11 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "subnet_ids": _ZONES,
             "client_security_group_ids": {"nodes": of("Cluster", "clusterSecurityGroupId")},
         },
+        "LustreFiles": {
+            "vpc_id": of("Network", "vpcId"),
+            "subnet_ids": _ZONES,
+            "client_security_group_ids": {"nodes": of("Cluster", "clusterSecurityGroupId")},
+        },
         "GpuNodeGroup": {
             **_POOL,
             "cluster_name": of("Cluster", "clusterName"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpufleet.aws.gpu_node_group import GpuNodeGroup as GpuNodeGroup
     from gpufleet.aws.hybrid_nodes import HybridNodes as HybridNodes
     from gpufleet.aws.image_mirror import ImageMirror as ImageMirror
+    from gpufleet.aws.lustre_files import LustreFiles as LustreFiles
     from gpufleet.aws.network import Network as Network
     from gpufleet.aws.outputs_bucket import OutputsBucket as OutputsBucket
     from gpufleet.aws.registry import Registry as Registry

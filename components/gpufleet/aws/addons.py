@@ -36,12 +36,13 @@ aws/aws-network-policy-agent#327; github.com/aws/amazon-vpc-cni-k8s/blob/master/
 ADDRESSES_PER_NODE = _POD_ADDRESSES + 1
 """Addresses that a node takes of its subnet at the least: its own and the CNI's."""
 
-EFS_DRIVER, EBS_DRIVER = "aws-efs-csi-driver", "aws-ebs-csi-driver"
+EFS_DRIVER, EBS_DRIVER, FSX_DRIVER = "aws-efs-csi-driver", "aws-ebs-csi-driver", "aws-fsx-csi-driver"
 _DRIVERS = {
     EFS_DRIVER: ("efs-csi", "efs-csi-controller-sa", "service-role/AmazonEFSCSIDriverPolicy"),
     EBS_DRIVER: ("ebs-csi", "ebs-csi-controller-sa", "AmazonEBSCSIDriverPolicyV2"),
 }
-"""Short name, service account of the controller, and AWS's policy of each storage driver.
+"""Short name, service account of the controller, and AWS's policy of each storage driver. That of FSx has none: its
+volumes name file systems that exist, for which it calls no API of AWS.
 
 V2 reaches only volumes that the driver itself has made, which is all that a storage class needs. Source:
 docs.aws.amazon.com/eks/latest/userguide/add-ons-aws-ebs-csi-driver.html; kubernetes-sigs/aws-ebs-csi-driver#2918;
@@ -50,9 +51,10 @@ docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicy
 NODE_ADDONS = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 
 
-def storage_drivers(*, efs: bool, ebs: bool) -> tuple[str, ...]:
-    """The add-ons by which pods mount EFS, and claim volumes of EBS."""
-    return (*((EFS_DRIVER,) if efs else ()), *((EBS_DRIVER,) if ebs else ()))
+def storage_drivers(*, efs: bool, ebs: bool, fsx: bool = False) -> tuple[str, ...]:
+    """The add-ons by which pods mount EFS and FSx for Lustre, and claim volumes of EBS."""
+    wanted = {EFS_DRIVER: efs, EBS_DRIVER: ebs, FSX_DRIVER: fsx}
+    return tuple(driver for driver, needed in wanted.items() if needed)
 
 
 def addons(drivers: Sequence[str]) -> tuple[str, ...]:
@@ -102,8 +104,10 @@ def pod_addons(
     (pulumi/pulumi-eks#1525). drivers: those of storage."""
     made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, needed=[nodes])]
     for driver in drivers:
-        short, account, policy = _DRIVERS[driver]
-        identity = _identity(f"{name}-{short}", parent, cluster, region, account, policy)
+        identity = None
+        if driver in _DRIVERS:
+            short, account, policy = _DRIVERS[driver]
+            identity = _identity(f"{name}-{short}", parent, cluster, region, account, policy)
         made.append(_addon(f"{name}-{driver}", parent, cluster, driver, versions, identity=identity, needed=[nodes]))
     return made
 

@@ -103,6 +103,8 @@ class ClusterArgs(ClusterConfig, ClusterNetwork):
     """Whether pods mount EFS, by an add-on that does not run on on-prem servers. Default true."""
     ebs_driver: NotRequired[bool]
     """Whether pods claim volumes of EBS, by an add-on; EKS has none by itself. Default false."""
+    fsx_driver: NotRequired[bool]
+    """Whether pods mount FSx for Lustre, by an add-on. Default false."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -324,7 +326,8 @@ class Cluster(FilesClient, Component):
 
 
 def _drivers(args: ClusterArgs) -> Sequence[str]:
-    return storage_drivers(efs=args.get("efs_driver", True), ebs=args.get("ebs_driver", False))
+    efs, ebs, fsx = args.get("efs_driver", True), args.get("ebs_driver", False), args.get("fsx_driver", False)
+    return storage_drivers(efs=efs, ebs=ebs, fsx=fsx)
 
 
 def _in_zones(subnet_ids: Mapping[str, pulumi.Input[str]], args: ClusterArgs) -> Iterator[pulumi.Input[str]]:

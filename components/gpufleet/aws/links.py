@@ -66,6 +66,14 @@ class FilesClients(TypedDict):
     open from these groups and from nowhere else."""
 
 
+class LustreClients(TypedDict):
+    """Who mounts a file system of Lustre."""
+
+    client_security_group_ids: Mapping[str, pulumi.Input[str]]
+    """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. The ports of
+    Lustre, TCP 988 and 1018 to 1023, are opened in both directions."""
+
+
 class FilesSync(TypedDict):
     """A shared file system, for what copies to it."""
 

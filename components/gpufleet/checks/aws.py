@@ -17,6 +17,7 @@ from gpufleet.rules.access_logs import validate_access_logs
 from gpufleet.rules.aws.cluster_access import validate_installation
 from gpufleet.rules.aws.data_sync import validate_synced_files
 from gpufleet.rules.aws.image_pull import validate_images
+from gpufleet.rules.aws.lustre import validate_lustre_environment
 from gpufleet.rules.aws.node_version import version_near_cluster
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
 from gpufleet.rules.aws.remote_networks import validate_remote_networks
@@ -52,10 +53,16 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     _check_software(env, own)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
     if "data_sync" in config:
-        synced = validate_synced_files(config["data_sync"]["to"], "own_servers" in config)
+        synced = validate_synced_files(config["data_sync"]["to"], "own_servers" in config or "lustre" in config)
         validate_stack(ResourceFinding(env.part("data-sync"), each) for each in synced)
-    recorded = validate_access_logs(config["access_logs"], ["nfs" if "own_servers" in config else "efs"])
+    kind = "nfs" if "own_servers" in config else "lustre" if "lustre" in config else "efs"
+    recorded = validate_access_logs(config["access_logs"], [kind])
     validate_stack(ResourceFinding(env.part("files"), each) for each in recorded)
+    if "lustre" in config:
+        zones = {zone for pool in config["pools"].values() for zone in pool["zones"]}
+        others = [*(["files"] if config["files"] else []), *(["own_servers"] if "own_servers" in config else [])]
+        alone = validate_lustre_environment(config["lustre"]["zone"], sorted(zones), others)
+        validate_stack(ResourceFinding(env.part("lustre"), each) for each in alone)
     if "own_servers" in config:
         _check_own_servers(env, config["own_servers"])
 

@@ -7,6 +7,7 @@ from gpufleet.aws.cluster import ClusterConfig
 from gpufleet.aws.existing_cluster import ExistingClusterConfig
 from gpufleet.aws.hybrid_nodes import Credentials, HybridNodesConfig
 from gpufleet.aws.join_script import DRIVER
+from gpufleet.aws.lustre_files import LustreFilesConfig
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.aws.site_link import SiteLinkConfig
 from gpufleet.config.aws_account import AwsAccountConfig
@@ -94,6 +95,8 @@ class AwsConfig(AwsAccountConfig, PlatformConfig):
     """The EKS cluster."""
     existing_cluster: NotRequired[ExistingClusterConfig]
     """An EKS cluster to use instead of making one; give its VPC under network too."""
+    lustre: NotRequired[LustreFilesConfig]
+    """The shared files of the cluster's pods on FSx for Lustre, in place of EFS. Default: they are on EFS."""
     efa_plugin: NotRequired[EfaPluginConfig]
     """AWS's EFA device plugin."""
     autoscaler: Annotated[AutoscalerConfig, Default({})]

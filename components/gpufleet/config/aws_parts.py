@@ -11,6 +11,7 @@ from gpufleet.aws.cluster import Cluster, ClusterConfig
 from gpufleet.aws.data_sync import DataSync, DataSyncArgs
 from gpufleet.aws.existing_cluster import ExistingCluster
 from gpufleet.aws.gpu_node_group import GpuNodeGroup
+from gpufleet.aws.lustre_files import LustreFiles, LustreFilesArgs
 from gpufleet.aws.network import Network
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.aws.shared_files import DEFAULT_DIRECTORY, SharedFiles, SharedFilesConfig
@@ -33,6 +34,7 @@ class ClusterUse(TypedDict, total=False):
     remote_networks: RemoteNetworks
     efs_driver: bool
     ebs_driver: bool
+    fsx_driver: bool
 
 
 class FilesOfEnvironment(SharedFilesConfig):
@@ -63,6 +65,8 @@ def cluster_of(env: Environment[AwsConfig], network: Network) -> Cluster | Exist
     refused = rejected_zones(region, zones)
     cluster: ClusterConfig = {"zones": [zone for zone in zones if zone not in refused], **config["cluster"]}
     use: ClusterUse = {"ebs_driver": needs_ebs(config)}
+    if "lustre" in config:
+        use |= {"efs_driver": False, "fsx_driver": True}
     if "own_servers" in config:
         # No pod mounts EFS then: its driver does not run on on-prem servers.
         use |= {"remote_networks": config["own_servers"]["networks"], "efs_driver": False}
@@ -100,17 +104,31 @@ def shared_files(
     return files
 
 
-def data_sync(env: Environment[AwsAccountConfig], files: SharedFiles | None) -> None:
+def cluster_files(
+    env: Environment[AwsConfig], network: Network, cluster: Cluster | ExistingCluster
+) -> SharedFiles | LustreFiles:
+    """The shared files of the cluster's pods, on FSx for Lustre or on EFS, and the outputs that name them."""
+    if "lustre" not in env.config:
+        return shared_files(env, network, cluster)
+    config = env.config
+    links = {**network.for_files(), **cluster.for_files(), "region": config["region"], "tags": env.tags}
+    args = pick(LustreFilesArgs, {**config["lustre"], **links, "erase": config["erase"]})
+    files = LustreFiles(env.part("lustre"), **args)
+    env.export(file_system_id=files.file_system_id, mount_address=files.mount_address)
+    return files
+
+
+def data_sync(env: Environment[AwsAccountConfig], files: SharedFiles | LustreFiles | None) -> None:
     """The copy of own files, where the configuration has one. files: the shared files, if there are any."""
     if "data_sync" not in env.config:
         return
     wanted = env.config["data_sync"]
-    if wanted["to"] == "efs" and files is None:
+    if wanted["to"] == "efs" and not isinstance(files, SharedFiles):
         # The environment's check has rejected it.
         return
     directory = env.config["files"].get("directory", DEFAULT_DIRECTORY)
     # Jobs see this directory of the file system as their /mnt.
-    link = files.for_sync() if files else {}
+    link = files.for_sync() if isinstance(files, SharedFiles) else {}
     place = {**link, "cloud_path": f"{directory.rstrip('/')}/data"} if wanted["to"] == "efs" else {}
     args = pick(DataSyncArgs, {**place, **wanted, "region": env.config["region"], "tags": env.tags})
     env.export(data_sync=DataSync(env.part("data-sync"), **args).task_arn)

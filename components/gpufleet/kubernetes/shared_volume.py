@@ -16,17 +16,19 @@ Reclaim = Literal["Retain", "Delete"]
 
 _OPTIONS = {
     "efs": ("nfsvers=4.1", "hard", "noresvport", "tls"),
+    "fsx_lustre": ("flock", "noatime"),
     "nfs": ("nfsvers=4.1", "hard"),
     "azure_files": ("nfsvers=4.1", "hard", "noresvport", "nconnect=4"),
     "azure_blob": (),
 }
 """Mount options by kind. hard: a server that is away makes writers wait instead of losing what they wrote. noresvport:
 the client comes back from another port after the connection broke; EFS and Azure ask for it. Blob storage's NFS is 3.0,
-with options of its driver's own.
+with options of its driver's own. flock: locks that hold on all nodes; noatime: no write for each read.
 
 Sources: docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
 learn.microsoft.com/azure/storage/files/nfs-performance,
-learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how-to
+learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how-to,
+github.com/kubernetes-sigs/aws-fsx-csi-driver, examples/kubernetes/static_provisioning
 """
 
 
@@ -57,7 +59,7 @@ class SharedVolumeArgs(SharedVolumeConfig):
 
 
 def kind_of(source: Mapping[str, Any]) -> str:
-    """efs, nfs, azure_blob or azure_files: the one that a source has."""
+    """efs, fsx_lustre, nfs, azure_blob or azure_files: the one that a source has."""
     return next(kind for kind in _OPTIONS if source.get(kind) is not None)
 
 
@@ -115,6 +117,11 @@ def _files(kind: str, source: Mapping[str, Any]) -> dict[str, Any]:
         # <file system>:<path>:<access point>: github.com/kubernetes-sigs/aws-efs-csi-driver, examples/access_points.
         handle = place if point is None else _joined(place, point)
         return {"csi": {"driver": "efs.csi.aws.com", "volumeHandle": handle}}
+    if kind == "fsx_lustre":
+        address = _read(place, lambda text: text.partition("@")[0])
+        mounted = {"dnsname": address, "mountname": _read(place, lambda text: text.rpartition(":/")[2])}
+        handle = _read(place, lambda text: text.partition(".")[0])
+        return {"csi": {"driver": "fsx.csi.aws.com", "volumeHandle": handle, "volumeAttributes": mounted}}
     driver, store = ("blob", "containerName") if kind == "azure_blob" else ("file", "shareName")
     attributes = {
         "protocol": "nfs",

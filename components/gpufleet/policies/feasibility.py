@@ -21,6 +21,7 @@ from gpufleet.policies.aws.fargate_profiles import validate_fargate_profiles
 from gpufleet.policies.aws.files import validate_files
 from gpufleet.policies.aws.iam_policies import validate_iam_policies
 from gpufleet.policies.aws.image_pulls import validate_image_pulls
+from gpufleet.policies.aws.lustre import validate_lustre
 from gpufleet.policies.aws.node_groups import validate_node_groups
 from gpufleet.policies.aws.pools import validate_pools
 from gpufleet.policies.aws.registries import validate_registries
@@ -77,6 +78,7 @@ def validate_feasibility(plan: Plan, config: Mapping[str, object]) -> Sequence[R
         *validate_efa_security_groups(plan, pools, groups),
         *validate_subnets(plan, pools),
         *validate_files(plan, pools, zone_names, groups),
+        *validate_lustre(plan, pools, zone_names, groups),
         *validate_clusters(plan, zone_names),
         *validate_batch(plan, pools),
         *validate_image_pulls(plan),

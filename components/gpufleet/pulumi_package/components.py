@@ -13,6 +13,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "gpu_node_group:GpuNodeGroup",
         "hybrid_nodes:HybridNodes",
         "image_mirror:ImageMirror",
+        "lustre_files:LustreFiles",
         "network:Network",
         "outputs_bucket:OutputsBucket",
         "registry:Registry",

@@ -11,6 +11,10 @@ _RECORDS_NONE = {
         "EFS records no reads and writes of files: CloudTrail has the calls of its API only",
         "keep what needs a record in the outputs bucket of an aws-batch environment, or remove it",
     ),
+    "lustre": (
+        "a file system of Lustre records no reads and writes of files here",
+        "keep what needs a record in a bucket or container whose accesses are recorded, or remove it",
+    ),
     "nfs": (
         "the NFS server is yours, and gpufleet does not configure it",
         "record on the server itself (docs/teams.md#who-read-or-wrote-a-file), or remove it",
@@ -21,7 +25,8 @@ _RECORDS_NONE = {
 
 @rule("any-access-logs-service", Severity.WARNING)
 def service_records(*, service: str) -> Outcome:
-    """Accesses are recorded where the service can: of S3 (s3) and Azure Storage (azure-storage), not of efs and nfs.
+    """Accesses are recorded where the service can: of S3 (s3) and Azure Storage (azure-storage), not of efs, lustre
+    and nfs.
 
     Source: https://docs.aws.amazon.com/efs/latest/ug/logging-using-cloudtrail.html (API calls are logged);
     https://reviews.freebsd.org/D25869 (an NFS server in the kernel makes no system calls for auditd to see)

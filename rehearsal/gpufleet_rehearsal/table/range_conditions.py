@@ -1,4 +1,4 @@
-"""An operator for ranges of numbers that together must cover all of them."""
+"""Operators for ranges of numbers that together must cover all of them, and for numbers that go in steps."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ class Uncovered(Condition, operator="uncovered"):
             if following < count:
                 return True
         return False
+
+
+class OffStep(Condition, operator="off_step"):
+    """`off_step: {of: storageCapacity, by: 2400}`: some number there is no multiple of the step."""
+
+    of: PathText
+    by: int
+
+    def holds(self, scope: Scope) -> bool:
+        return any(float(plain(value)) % self.by != 0 for value in values_at(self.of, scope))
 
 
 def _spans(ranges: list[str], count: int) -> Iterator[tuple[int, int]]:

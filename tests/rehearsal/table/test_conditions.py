@@ -124,6 +124,8 @@ CASES = [
     ("subnet_too_small", {"pools": ["pools[1]"], "range": "small"}, {"pools": ["pools[1]"], "range": "nothing"}),
     ("uncovered", {"by": "ranges[*]", "of": "size"}, {"by": "ranges[*]", "of": "three"}),
     ("uncovered", {"by": "empty[*]", "of": "size"}, {"by": "open[*]", "of": "size"}),
+    ("off_step", {"of": "three", "by": 2}, {"of": "three", "by": 3}),
+    ("off_step", {"of": "size", "by": 7}, {"of": "nothing", "by": 7}),
     ("uncovered", {"by": "ranges[1]", "of": "three"}, {"by": "empty[*]", "of": "max"}),
 ]
 

@@ -40,6 +40,7 @@ from gpufleet.rules.aws.existing_network import validate_existing_network
 from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
 from gpufleet.rules.aws.image_pull import validate_images
+from gpufleet.rules.aws.lustre import validate_lustre_environment, validate_lustre_files
 from gpufleet.rules.aws.node_image import validate_node_image
 from gpufleet.rules.aws.node_version import validate_node_version
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
@@ -253,6 +254,11 @@ CONSTRUCTED = [
     (validate_repository, "dev/training"),
     (validate_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
     (validate_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
+    (validate_lustre_environment, "use1-az1", ["use1-az1"], []),
+    (
+        validate_lustre_files,
+        {"region": REGION, "zone": "use1-az1", "buckets": {"/data": "s3://images"}, "tags": TAGS},
+    ),
     (validate_subnets, {"zones": ZONES, "subnet_ids": {"use1-az1": "subnet-1"}}),
     (validate_node_image, {}),
     (validate_registry, REGISTRY),

@@ -59,6 +59,6 @@ def test_own_servers_files_go_to_a_bucket():
 
 def test_environment_that_makes_no_efs():
     assert program.refusal(**changed(), data_sync=SYNC) == [
-        "dev-data-sync: to=efs: the shared files of this environment are those of own_servers.nfs, and it makes no "
+        "dev-data-sync: to=efs: the shared files of this environment are own_servers.nfs or lustre, and it makes no "
         "EFS; use to=s3 with bucket_arn [aws-sync-files-made]"
     ]

@@ -18,6 +18,7 @@ OLD_RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
 _ALL = ("-1", "all")
 _TCP = ("tcp", "6")
 _NFS = 2049
+_LUSTRE = 988
 
 
 @dataclass(frozen=True)
@@ -77,21 +78,30 @@ class SecurityGroups:
 
     def nfs_from(self, urns: Collection[str], clients: Collection[str]) -> bool | None:
         """Whether one of these groups lets TCP 2049 in from one of the clients (from anybody, if there are none)."""
-        answers = [self._nfs(urn, clients) for urn in urns]
+        return self._lets_in(urns, clients, _NFS)
+
+    def lustre_from(self, urns: Collection[str], clients: Collection[str]) -> bool | None:
+        """Whether one of these groups lets TCP 988 in from one of the clients."""
+        return self._lets_in(urns, clients, _LUSTRE)
+
+    def _lets_in(self, urns: Collection[str], clients: Collection[str], port: int) -> bool | None:
+        answers = [self._lets_port(urn, clients, port) for urn in urns]
         if True in answers:
             return True
         return None if None in answers or not answers else False
 
-    def _nfs(self, urn: str, clients: Collection[str]) -> bool | None:
+    def _lets_port(self, urn: str, clients: Collection[str], port: int) -> bool | None:
         rules = [
-            each for each in self._openings.get(urn, ()) if each.direction == INGRESS and _lets_nfs(each) is not False
+            each
+            for each in self._openings.get(urn, ())
+            if each.direction == INGRESS and _lets_tcp(each, port) is not False
         ]
         fitting = [
             each
             for each in rules
             if not clients or each.addresses or each.peers & set(clients) or (each.itself and urn in clients)
         ]
-        if any(_lets_nfs(each) for each in fitting):
+        if any(_lets_tcp(each, port) for each in fitting):
             return True
         doubt = fitting or any(each.outside for each in rules) or (urn, INGRESS) in self._hidden
         return None if doubt else False
@@ -156,11 +166,11 @@ def _protocol(value: object) -> str | None:
     return None if whole is None else str(whole)
 
 
-def _lets_nfs(rule: SecurityGroupRule) -> bool | None:
+def _lets_tcp(rule: SecurityGroupRule, port: int) -> bool | None:
     if rule.protocol in _ALL:
         return True
     if rule.protocol is not None and rule.protocol not in _TCP:
         return False
     if rule.protocol is None or rule.first is None or rule.last is None:
         return None
-    return rule.first <= _NFS <= rule.last
+    return rule.first <= port <= rule.last

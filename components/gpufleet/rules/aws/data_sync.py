@@ -119,13 +119,13 @@ def target_whole(*, to: str, argument: str, of: str, given: bool) -> Outcome:
 
 @rule("aws-sync-files-made", Severity.ERROR)
 def files_made(*, to: str, own_files: bool) -> Outcome:
-    """An environment whose shared files are on own servers copies to a bucket: it makes no EFS.
+    """An environment whose shared files are on own servers or on Lustre copies to a bucket: it makes no EFS.
 
-    Source: gpufleet's own configuration, gpufleet:own_servers.nfs
+    Source: gpufleet's own configuration, gpufleet:own_servers.nfs and gpufleet:lustre
     """
     if to != "efs" or not own_files:
         return passed()
-    problem = "the shared files of this environment are those of own_servers.nfs, and it makes no EFS"
+    problem = "the shared files of this environment are own_servers.nfs or lustre, and it makes no EFS"
     return failed("to", to, problem, "use to=s3 with bucket_arn")
 
 
@@ -143,7 +143,7 @@ def owners_kept(*, to: str) -> Outcome:
 
 
 def validate_synced_files(to: str, own_files: bool) -> list[Finding]:
-    """Every finding on a sync in its environment, passes included. own_files: the shared files are own servers'."""
+    """Every finding on a sync in its environment, passes included. own_files: the shared files are not on EFS."""
     return [files_made(to=to, own_files=own_files)]
 
 

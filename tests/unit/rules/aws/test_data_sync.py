@@ -212,7 +212,7 @@ CASES = {
             {"to": "efs", "own_files": True},
             "fail",
             (
-                "trainers: to=efs: the shared files of this environment are those of own_servers.nfs, and it makes no "
+                "trainers: to=efs: the shared files of this environment are own_servers.nfs or lustre, and it makes no "
                 "EFS; use to=s3 with bucket_arn [aws-sync-files-made]"
             ),
         ),

@@ -19,8 +19,8 @@ CASES = {
             {"kinds": (), "access_point": False},
             "fail",
             (
-                "trainers: source=[]: is not one place; give one of efs, nfs, azure_blob and azure_files [any-"
-                "volume-source-known]"
+                "trainers: source=[]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and azure_files "
+                "[any-volume-source-known]"
             ),
         ),
         (
@@ -28,8 +28,8 @@ CASES = {
             {"kinds": ("efs", "nfs"), "access_point": False},
             "fail",
             (
-                "trainers: source=[efs, nfs]: is not one place; give one of efs, nfs, azure_blob and azure_files"
-                " [any-volume-source-known]"
+                "trainers: source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and "
+                "azure_files [any-volume-source-known]"
             ),
         ),
         (
