@@ -282,6 +282,8 @@ class ServicePrice(Record):
     directconnect: data-out (GB); datasync: copied (GB)
     efs: standard-storage, standard-ia-storage, one-zone-storage (GB-month), elastic-read, elastic-write (GB),
          provisioned-throughput (MBps-month)
+    fsx: lustre-persistent-2-125, lustre-persistent-2-250, lustre-persistent-2-500, lustre-persistent-2-1000 (GB-month
+         of SSD at so many MB/s for each TiB)
     ebs: gp3-storage (GB-month), gp3-iops (IOPS-month, above 3,000), gp3-throughput (MBps-month, above 125 MB/s)
     ecr: storage (GB-month); s3: standard-storage (GB-month); backup: efs-warm-storage (GB-month)
     kms: key (key-month); cloudwatch: logs-ingestion (GB), logs-storage (GB-month)

@@ -82,3 +82,14 @@ def test_size_without_a_price_is_unknown() -> None:
     found = of({"vm": machine})
     assert not found.totals["floor"].complete
     assert line(found, "nodes: Standard_ND128isr_GB300_v6").month("ceiling") is None
+
+
+@pytest.mark.parametrize(
+    ("sku", "place", "usd"),
+    [("125", "East US 2", 0.000198), ("500", "East US 2", 0.000466), ("40", "North Europe", 0.000114)],
+)
+def test_managed_lustre_costs_its_size_by_its_sku(sku: str, place: str, usd: float) -> None:
+    name = f"AMLFS-Durable-Premium-{sku}"
+    inputs = IN | {"location": place, "sku": {"name": name}, "storageCapacityTiB": 48}
+    found = of({"lustre": {"type": "azure-native:storagecache:AmlFilesystem", "inputs": inputs}})
+    assert months(line(found, f"Managed Lustre ({name})")) == [round(48 * 1024 * 730 * usd, 2)] * 3

@@ -288,3 +288,22 @@ def test_a_busy_month_moves_with_the_type_where_steady_does_not() -> None:
 def test_a_busy_month_of_nodes_without_a_price_is_only_the_least() -> None:
     found = of({"a": group("p5e.48xlarge", (0, 0, 2))})
     assert (found.busy_month.complete, found.busy_month.unknown) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("throughput", "region", "usd"),
+    [(125, "us-east-1", 0.145), (1000, "us-east-1", 0.6), (500, "eu-west-1", 0.374), (250, "ap-northeast-1", 0.282)],
+)
+def test_lustre_costs_its_size_by_its_throughput(throughput: int, region: str, usd: float) -> None:
+    inputs = {"deploymentType": "PERSISTENT_2", "storageCapacity": 4800, "perUnitStorageThroughput": throughput}
+    found = of({"fsx": {"type": "aws:fsx/lustreFileSystem:LustreFileSystem", "inputs": inputs}}, region=region)
+    fast = line(found, f"FSx for Lustre ({throughput} MB/s for each TiB)")
+    assert months(fast) == [round(4800 * usd, 4)] * 3
+
+
+def test_lustre_in_a_region_without_a_known_price() -> None:
+    inputs = {"deploymentType": "PERSISTENT_2", "storageCapacity": 1200, "perUnitStorageThroughput": 1000}
+    found = of({"fsx": {"type": "aws:fsx/lustreFileSystem:LustreFileSystem", "inputs": inputs}}, region="ca-west-1")
+    assert found.unknowns == [
+        "fsx: FSx for Lustre (1000 MB/s for each TiB): no price of fsx lustre-persistent-2-1000 in ca-west-1"
+    ]
