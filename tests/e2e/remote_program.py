@@ -213,6 +213,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "gid": 1700,
             "ngc_key": secret(f"nvapi-{'k' * 40}-{SECRET}"),
         },
+        "NodeHealth": {"pools": {"lab": 4}, "evict": False},
         "DcgmExporter": {"tolerations": _TAINTS},
         "DevicePlugin": {"excluded_pools": ["bottlerocket"]},
         "EfaPlugin": {"tolerations": _TAINTS},

@@ -138,6 +138,21 @@ def _docker_config(file: Path) -> object:
     return None if any(each.rejects for each in findings) else merged(text, "key")
 
 
+def _health(file: Path) -> object:
+    from gpufleet.node_health.decisions import record_of
+    from gpufleet.node_health.gpu_faults import gpu_faults
+
+    text = file.read_bytes().decode("utf-8", "replace")
+    return try_all(
+        lambda: gpu_faults(text), lambda: record_of({"metadata": {"annotations": {"gpufleet.dev/unhealthy": text}}})
+    )
+
+
+def _health_samples() -> list[bytes]:
+    metrics = (ROOT / "tests/unit/node_health/metrics/rtx3090.txt").read_bytes()
+    return [metrics, metrics.replace(b"} 0", b"} 79"), b'{"since": "2026-11-28", "faults": ["xid-79-gpu-0"]}']
+
+
 READERS = {
     "outputs": Reader(
         _read_outputs,
@@ -161,6 +176,7 @@ READERS = {
         form=as_yaml,
     ),
     "manifest": Reader(_manifest, ["kubernetes/remote_manifest.py"], texts=_manifest_samples),
+    "node health": Reader(_health, ["node_health/gpu_faults.py", "node_health/decisions.py"], texts=_health_samples),
     "users": Reader(_users, ["users/directory_import.py", "cli/users.py"], texts=lambda: [_PASSWD, _LDIF]),
     "docker_config": Reader(
         _docker_config,

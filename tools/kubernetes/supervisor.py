@@ -8,21 +8,26 @@ does to its log.
 import argparse
 import hashlib
 import json
+import sys
 import time
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
 from tools.kubernetes.control_plane import HOSTED, ControlPlane
 from tools.kubernetes.credentials import kubeconfig, write_private
 from tools.kubernetes.device_plugins import DevicePlugins
+from tools.kubernetes.pod_files import ACCOUNT, mount, placed
 from tools.kubernetes.processes import Identity, ProcessEnded, Processes
 from tools.kubernetes.programs import HERE, programs
 
 POLL_SECONDS = 0.5
 TOKEN_SECONDS = 24 * 3600
 TABLE = HERE / "hosted.toml"
+PYTHON = "python3"
+"""The program of a container whose own command is run, from what its pod mounts."""
 
 
 class Hosted:
@@ -34,6 +39,7 @@ class Hosted:
         self.name = f"{HOSTED}{self.namespace}-{self.deployment}"
         self._processes = processes
         self._kubeconfig = home / f"{self.name}.kubeconfig"
+        self._files = home / f"{self.name}.files"
         self._template = ""
 
     def follow(self, client: ApiClient) -> None:
@@ -68,11 +74,33 @@ class Hosted:
         wish = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
         answer = client.request("POST", path, {**wish, "spec": {"expirationSeconds": TOKEN_SECONDS}})
         user = f"{self.namespace}/{account}"
-        text = kubeconfig(client.server, client.authority.read_bytes(), answer["status"]["token"], user)
-        write_private(self._kubeconfig, text)
-        command = [str(programs()[self.program].executable), *pod["containers"][0].get("args", [])]
-        self._processes.start(self.name, command, {"KUBECONFIG": str(self._kubeconfig), "HOME": "/nonexistent"})
+        token = answer["status"]["token"]
+        if self.program == PYTHON:
+            command, environment = self._python(client, pod, token)
+        else:
+            text = kubeconfig(client.server, client.authority.read_bytes(), token, user)
+            write_private(self._kubeconfig, text)
+            command = [str(programs()[self.program].executable), *pod["containers"][0].get("args", [])]
+            environment = {"KUBECONFIG": str(self._kubeconfig)}
+        self._processes.start(self.name, command, {**environment, "HOME": "/nonexistent"})
         print(f"{self.name}: started as {user}: {' '.join(command)}", flush=True)
+
+    def _python(self, client: ApiClient, pod: dict[str, Any], token: str) -> tuple[list[str], dict[str, str]]:
+        """The container's own command, by this Python, with its files and variables; where it gives no other account,
+        that of this pod."""
+        (container,) = pod["containers"]
+        places = mount(client, self.namespace, pod, token, self._files)
+        command = [sys.executable, *placed(container["command"][1:], places)]
+        given = {each["name"]: each["value"] for each in container.get("env", ()) if "value" in each}
+        variables = {name: placed([value], places)[0] for name, value in given.items()}
+        server = urlsplit(client.server)
+        service = {
+            "KUBERNETES_SERVICE_HOST": server.hostname or "",
+            "KUBERNETES_SERVICE_PORT": str(server.port),
+            # A mount namespace would put them at this path; its place here is told instead.
+            "GPUFLEET_ACCOUNT": str(places[ACCOUNT]),
+        }
+        return command, {**variables, **service}
 
 
 def keep(home: Path, owner: Identity | None) -> None:

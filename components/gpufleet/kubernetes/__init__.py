@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gpufleet.kubernetes.gpu_operator import GpuOperator as GpuOperator
     from gpufleet.kubernetes.mpi_job import MpiJob as MpiJob
     from gpufleet.kubernetes.mpi_operator import MpiOperator as MpiOperator
+    from gpufleet.kubernetes.node_health import NodeHealth as NodeHealth
     from gpufleet.kubernetes.node_labels import NodeLabels as NodeLabels
     from gpufleet.kubernetes.notebooks import Notebooks as Notebooks
     from gpufleet.kubernetes.provider import cluster_provider as cluster_provider

@@ -44,6 +44,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "gpu_operator:GpuOperator",
         "mpi_job:MpiJob",
         "mpi_operator:MpiOperator",
+        "node_health:NodeHealth",
         "node_labels:NodeLabels",
         "notebooks:Notebooks",
         "queue:Queue",
