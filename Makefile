@@ -4,12 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENV ?= aws-dev
 WORKERS ?= 2
-E2E ?= engine cluster network_policy openmpi azurite slurm singularity browser sdks
+E2E ?= engine cluster network_policy openmpi azurite slurm singularity browser dashboards sdks
 
 .DEFAULT_GOAL := help
 .PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests mutations sweep \
-	legal crashes corpus kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) \
-	many-nodes example-image sdks newest dist site bench lock clean
+	legal crashes corpus kubernetes network-policy singularity flows dashboards cluster-up cluster-down e2e e2e-programs \
+	$(E2E:%=e2e-%) many-nodes example-image sdks newest dist site bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,7 @@ test tests sweep legal crashes corpus e2e many-nodes: export GPUFLEET_PULUMI ?= 
 # What pytest has compiled once is read the next time, which is half of collecting the tests.
 test tests sweep legal crashes corpus e2e many-nodes: export PYTHONDONTWRITEBYTECODE =
 # Folders that `make e2e` alone collects.
-APART := browser cluster network_policy openmpi sdks singularity slurm
+APART := browser cluster dashboards network_policy openmpi sdks singularity slurm
 
 lint: setup
 	@$(BIN)/ruff check
@@ -78,6 +78,9 @@ kubernetes: setup ## Build a Kubernetes control plane and Kueue for tests from t
 network-policy: setup ## Build what judges network policies, Cilium's engine and cyclonus, from Go modules, once, minutes
 	@$(BIN)/python -m tools.network_policy.verdicts
 
+dashboards: setup ## Build what judges dashboards, Prometheus' engine and Grafana's schema, from Go modules, once, minutes
+	@$(BIN)/python -m tools.prometheus.judge
+
 singularity: setup ## Build SingularityCE, which runs images without root, from its Go module, once, 5 to 15 minutes
 	@$(BIN)/python -m tools.singularity.build
 
@@ -95,7 +98,7 @@ e2e: setup ## Tests on the engine, a real control plane, Azurite, OpenMPI, Slurm
 
 # Built beside the tests on the engine, which need none of it, and out of their way.
 e2e-programs: setup
-	@nice $(MAKE) --no-print-directory kubernetes network-policy singularity
+	@nice $(MAKE) --no-print-directory kubernetes network-policy dashboards singularity
 	@$(PYTHON) -m tools.images.install
 	@$(BIN)/python -m tools.jupyterhub.install
 	@$(BIN)/python -m tools.azurite.install
@@ -109,7 +112,7 @@ e2e-engine:
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 $(APART:%=--ignore=tests/%) -m "(engine or slow) and not sweep" $(ARGS)
 e2e-cluster:
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "cluster and not many_nodes" $(ARGS) tests/cluster
-e2e-network_policy e2e-openmpi e2e-slurm e2e-singularity e2e-browser:
+e2e-network_policy e2e-openmpi e2e-slurm e2e-singularity e2e-browser e2e-dashboards:
 	@$(BIN)/pytest -m cluster $(ARGS) tests/$(@:e2e-%=%)
 e2e-azurite:
 	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs

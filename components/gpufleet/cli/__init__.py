@@ -13,6 +13,7 @@ from gpufleet.cli.check import check
 from gpufleet.cli.choose import choose
 from gpufleet.cli.comment import comment
 from gpufleet.cli.cost import cost
+from gpufleet.cli.dashboards import dashboards
 from gpufleet.cli.data import data
 from gpufleet.cli.extend import extend
 from gpufleet.cli.images import images
@@ -37,7 +38,7 @@ from gpufleet.cli.watch import watch
 SECTIONS: Mapping[str, Sequence[click.Command]] = {
     "Choose and plan": (catalog, choose, init, cost, rehearse),
     "Review": (preview, report, comment, permissions, preflight),
-    "Deploy and operate": (images, check, link, nodes, pool, watch, ps, stop, extend, reap, adopt),
+    "Deploy and operate": (images, check, link, nodes, pool, watch, ps, dashboards, stop, extend, reap, adopt),
     "Train": (jobs, data, secrets, users, usage),
 }
 """The verbs as the help lists them: in the order in which a team needs them."""
