@@ -11,7 +11,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import yaml
 
+from gpufleet.fleet.clusters import query_clusters
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job as submitted_job
 from gpufleet.kubernetes.node_health import NAME, plan_deployment, plan_program, plan_rights
 from tests.cluster.test_mpi_job import EXIT_CODE, LAUNCHER, WORKER, ends, is_ready, path_of, uid_of
@@ -129,6 +131,11 @@ def test_bad_node_is_cordoned_and_its_job_goes_on(
     assert told["fix"] == "replace the node, or power-cycle the server"
     wait_until("an event says so", lambda: events(operator, bad) == [told["reason"]])
 
+    (listed,) = query_clusters({"lab": yaml.safe_load(operator.kubeconfig.read_text())})
+    assert [(each.name, each.pool, each.cordoned, each.reason) for each in listed.bad_nodes] == [
+        (bad, POOL, True, told["reason"])
+    ]
+
     # Its worker is evicted and made anew on the node that was free; mpirun ends with it, and the Job tries again.
     lost = before[bad]["metadata"]
     path = path_of(before[bad])
@@ -158,7 +165,12 @@ def test_bad_node_is_cordoned_and_its_job_goes_on(
     wait_until("the second node is cordoned", lambda: closed(operator, free))
     assert record(operator, bad) == {"accepted": ["xid-79-gpu-0"]}
     assert not closed(operator, bad)
-    nodes.remove(names)
+
+    # Later tests count exporters.
+    for node in names:
+        operator.client.delete(f"/api/v1/namespaces/{namespace}/pods/dcgm-{node}")
+    left = "app.kubernetes.io/name=dcgm-exporter"
+    wait_until("the exporters are gone", lambda: pods(operator, namespace, left) == [])
 
 
 def restart(plane: ControlPlane, deployment: dict[str, Any]) -> None:

@@ -139,13 +139,13 @@ def _docker_config(file: Path) -> object:
 
 
 def _health(file: Path) -> object:
+    from gpufleet.fleet.bad_nodes import bad_nodes
     from gpufleet.node_health.decisions import record_of
     from gpufleet.node_health.gpu_faults import gpu_faults
 
     text = file.read_bytes().decode("utf-8", "replace")
-    return try_all(
-        lambda: gpu_faults(text), lambda: record_of({"metadata": {"annotations": {"gpufleet.dev/unhealthy": text}}})
-    )
+    node = {"metadata": {"name": "n", "annotations": {"gpufleet.dev/unhealthy": text}}}
+    return try_all(lambda: gpu_faults(text), lambda: record_of(node), lambda: list(bad_nodes([node])))
 
 
 def _health_samples() -> list[bytes]:
@@ -176,7 +176,9 @@ READERS = {
         form=as_yaml,
     ),
     "manifest": Reader(_manifest, ["kubernetes/remote_manifest.py"], texts=_manifest_samples),
-    "node health": Reader(_health, ["node_health/gpu_faults.py", "node_health/decisions.py"], texts=_health_samples),
+    "node health": Reader(
+        _health, ["node_health/gpu_faults.py", "node_health/decisions.py", "fleet/bad_nodes.py"], texts=_health_samples
+    ),
     "users": Reader(_users, ["users/directory_import.py", "cli/users.py"], texts=lambda: [_PASSWD, _LDIF]),
     "docker_config": Reader(
         _docker_config,

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
+from gpufleet.fleet.bad_nodes import BadNode, bad_nodes
 from gpufleet.fleet.gpu_jobs import GPU, GpuJob, gpus_of, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
 from gpufleet.fleet.kubeconfig import host_of
@@ -52,6 +53,7 @@ class ClusterState:
     pools: tuple[NodePool, ...] = ()
     fault: str = ""
     on: str = "kubernetes"
+    bad_nodes: tuple[BadNode, ...] = ()
 
 
 def query_clusters(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[ClusterState]:
@@ -115,6 +117,7 @@ def query_cluster(nothing: ClusterState, kubeconfig: object, seconds: float = AN
             exporters=len(exporters),
             silent=len(asked) - len(uses),
             pools=tuple(node_pools(nodes, pods)),
+            bad_nodes=tuple(bad_nodes(nodes)),
         )
     except UserError as error:
         if monotonic() >= end:

@@ -1,10 +1,11 @@
 """The rows of `gpufleet ps` as texts, for the terminal and for the page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from gpufleet.cost.line_item import FIGURES, Total
+from gpufleet.fleet.bad_nodes import BadNode
 from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.gpu_jobs import GpuJob
 from gpufleet.fleet.report import FleetReport
@@ -104,6 +105,18 @@ def fleet_notes(report: FleetReport) -> Iterator[str]:
         yield "GPUs: now/at most; ~: when the stack was last updated; --contexts asks the clusters"
     for cluster in report.clusters:
         yield from activity_notes(cluster)
+
+
+def bad_node_lines(clusters: Iterable["ClusterState"], now: datetime) -> list[str]:
+    """A line for each bad node: its pool, since when, whether it takes pods, why, and what to do."""
+    return [_bad_node(cluster.context, node, now) for cluster in clusters for node in cluster.bad_nodes]
+
+
+def _bad_node(context: str, node: BadNode, now: datetime) -> str:
+    since = f" for {time_span(now - node.since)}" if node.since else ""
+    state = "cordoned" if node.cordoned else node.held or "not cordoned"
+    pool = f" of pool {node.pool}" if node.pool else ""
+    return f"{context}: {node.name}{pool}: bad{since}, {state}: {node.reason}; {node.fix}"
 
 
 def activity_notes(cluster: "ClusterState") -> Iterator[str]:

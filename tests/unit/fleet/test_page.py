@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
+from gpufleet.fleet.bad_nodes import BadNode
 from gpufleet.fleet.clusters import ClusterState
 from gpufleet.fleet.formats.html import fleet_page
 from gpufleet.fleet.gpu_jobs import GpuJob
@@ -103,8 +104,9 @@ def test_jobs_and_faults() -> None:
         GpuJob("vision", "fit", 16, 2, NOW - timedelta(hours=3), 97.0, "computing", user="ana"),
         GpuJob("vision", "wait", 8, 1, NOW - timedelta(hours=5), 100.0, "stuck", idle=timedelta(minutes=50)),
     )
+    bad = BadNode("gpu-7", "trainers", NOW - timedelta(hours=4), "XID 79 of GPU 3", "replace it", cordoned=True)
     clusters = [
-        ClusterState("prod", "x", 24, jobs, exporters=3),
+        ClusterState("prod", "x", 24, jobs, exporters=3, bad_nodes=(bad,)),
         ClusterState("far", "y", fault="did not answer within 10 s"),
     ]
     text = fleet_page(FleetReport("s3://states", [], clusters, NOW))
@@ -114,6 +116,7 @@ def test_jobs_and_faults() -> None:
     assert rows[2][1] == "far: cannot be read"
     assert "<li>far: did not answer within 10 s</li>" in text
     assert "<li>vision/wait on prod: 8 GPUs stuck for 50 min</li>" in text
+    assert "<li>prod: gpu-7 of pool trainers: bad for 4 h, cordoned: XID 79 of GPU 3; replace it</li>" in text
     assert "2026-11-28 09:30 UTC" in text
 
 

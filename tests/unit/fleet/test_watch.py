@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from gpufleet.catalog import aws
 from gpufleet.cli import main
 from gpufleet.fleet import live_state
+from gpufleet.fleet.bad_nodes import UNHEALTHY
 from gpufleet.jobs.settings import read_settings
 from gpufleet.usage.allocation import GpuAllocation
 from tests.unit.fleet.cluster_api import Api, pod
@@ -77,6 +78,19 @@ def test_pipe_gets_it_once(pools: Api, outputs: Path) -> None:
     assert [(row[0], row[-1]) for row in jobs] == [("t/one", "busy"), ("t/two", "idle")]
     assert "renewed" not in done.stdout
     assert max(map(len, done.stdout.splitlines()[:9])) <= 80
+
+
+def test_bad_node_is_said(pools: Api, outputs: Path) -> None:
+    record = {"since": "2026-11-21T10:00:00Z", "faults": ["xid-79"], "reason": "XID 79 of GPU 3", "fix": "replace it"}
+    (first, *_) = pools.answers["/api/v1/nodes"]["items"]  # type: ignore[index]
+    first["metadata"]["annotations"] = {UNHEALTHY: json.dumps(record)}
+    first["spec"]["unschedulable"] = True
+    lines = watch(outputs).stdout.splitlines()
+    after = lines[lines.index("Bad nodes") + 1]
+    assert after.startswith("dev: a of pool dev-trainers: bad for ")
+    assert after.endswith(", cordoned: XID 79 of GPU 3; replace it")
+    # Neither of the two takes pods now.
+    assert [line.split()[1] for line in lines if line.startswith("dev-trainers ")] == ["0/2"]
 
 
 def test_json_has_the_same(pools: Api, outputs: Path) -> None:

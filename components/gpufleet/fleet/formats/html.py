@@ -9,7 +9,16 @@ from html import escape
 from gpufleet.cost.line_item import FIGURES, Total
 from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.report import FleetReport, total_cost
-from gpufleet.fleet.rows import ENVIRONMENTS, JOBS, environment_cells, fleet_notes, job_rows, time_span, usd_hour
+from gpufleet.fleet.rows import (
+    ENVIRONMENTS,
+    JOBS,
+    bad_node_lines,
+    environment_cells,
+    fleet_notes,
+    job_rows,
+    time_span,
+    usd_hour,
+)
 from gpufleet.html_page import html_page, html_table
 from gpufleet.rules.messages import plural
 from gpufleet.terminal import Column
@@ -38,6 +47,7 @@ def _parts(report: FleetReport) -> Iterator[str]:
         f"{job.namespace}/{job.name} on {cluster.context}: {job.gpus} GPUs {job.activity} for {time_span(job.idle)}"
         for cluster, job in hung
     ))  # fmt: skip
+    yield from _items("Bad nodes", "failed", bad_node_lines(report.clusters, report.now))
     yield "<h2>Cost by owner</h2>"
     yield html_table(_OWNERS, _owner_rows(there, report), numbers=range(1, len(_OWNERS)))
     yield "<h2>Environments</h2>\n<p>Figures in USD an hour.</p>"

@@ -106,6 +106,7 @@ def cluster_to_dict(each: "ClusterState") -> dict[str, Any]:
         "jobs": [_job(job) for job in each.jobs],
         "exporters": each.exporters,
         "silent_exporters": each.silent,
+        "bad_nodes": [{**asdict(node), "since": _time(node.since)} for node in each.bad_nodes],
         "fault": each.fault or None,
     }
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from gpufleet.fleet.formats.json import cluster_to_dict
 from gpufleet.fleet.live_state import LivePool, LiveState
-from gpufleet.fleet.rows import JOBS, activity_notes, job_cells
+from gpufleet.fleet.rows import JOBS, activity_notes, bad_node_lines, job_cells
 from gpufleet.terminal import Column, print_notes, print_table
 
 POOLS = [
@@ -32,6 +32,9 @@ def print_live(state: LiveState, out: Console, *, wide: bool = False) -> None:
     jobs = state.cluster.jobs
     styles = ["bold red" if job.hung else "" for job in jobs]
     print_table(JOBS[1:], [job_cells(job, state.now) for job in jobs], out, wide=wide, styles=styles)
+    if bad := bad_node_lines([state.cluster], state.now):
+        out.print("\nBad nodes", style="italic")
+        print_notes(bad, out)
     print_notes(_notes(state), out)
 
 

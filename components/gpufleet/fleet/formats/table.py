@@ -4,7 +4,7 @@ from rich.console import Console
 
 from gpufleet.cost.line_item import FIGURES
 from gpufleet.fleet.report import FleetReport
-from gpufleet.fleet.rows import ENVIRONMENTS, JOBS, environment_cells, fleet_notes, job_rows, usd_hour
+from gpufleet.fleet.rows import ENVIRONMENTS, JOBS, bad_node_lines, environment_cells, fleet_notes, job_rows, usd_hour
 from gpufleet.rules.messages import plural
 from gpufleet.terminal import print_notes, print_table
 
@@ -26,4 +26,7 @@ def print_fleet(report: FleetReport, out: Console, *, wide: bool = False) -> Non
         print_table(
             JOBS, [cells for cells, _ in jobs], out, wide=wide, styles=["bold red" if hung else "" for _, hung in jobs]
         )
+    if bad := bad_node_lines(report.clusters, report.now):
+        out.print("\nBad nodes", style="italic")
+        print_notes(bad, out)
     print_notes(fleet_notes(report), out)
