@@ -29,6 +29,7 @@ SAMPLES: dict[str, dict[str, object]] = {
         "shared_keys": True,
         "retention_days": 14,
     },
+    "LustreFiles": {**PLACE, "filesystem_subnet_id": NODES, "sku": "AMLFS-Durable-Premium-500", "tib": 8, "zone": "2"},
     "NfsShare": {**PLACE, "client_subnet_ids": {"nodes": NODES}, "gib": 200, "log_workspace_id": LOGS},
     "SiteLink": {
         **PLACE,

@@ -64,6 +64,7 @@ COMPUTED: dict[str, dict[str, object]] = {
         "accountEndpoint": "{name}.eastus.batch.rehearsal.invalid",
         "identity": {"userAssignedIdentities": {}},
     },
+    "azure-native:storagecache:AmlFilesystem": {"clientInfo": {"mgsAddress": "10.60.128.4"}},
     "azure-native:batch:Pool": {"identity": {"userAssignedIdentities": {}}},
 }
 """Outputs that the cloud computes, per type; ``{name}`` is the logical name. Every type gets id, arn and name, unless

@@ -33,6 +33,17 @@ SOURCES = {
         },
         ["flock", "noatime"],
     ),
+    "Managed Lustre": (
+        {"azure_lustre": "10.60.128.4@tcp:/lustrefs"},
+        {
+            "csi": {
+                "driver": "azurelustre.csi.azure.com",
+                "volumeHandle": "lustre-10-60-128-4",
+                "volumeAttributes": {"mgs-ip-address": "10.60.128.4"},
+            }
+        },
+        ["noatime", "flock"],
+    ),
     "nfs": (
         {"nfs": "filer.example.com:/export/shared"},
         {"nfs": {"server": "filer.example.com", "path": "/export/shared"}},
@@ -148,12 +159,14 @@ def test_a_file_system_that_is_still_to_be_made(preview):
 REFUSED = {
     "nowhere": (
         {"source": {}},
-        "source=[]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and azure_files "
+        "source=[]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+        "azure_blob and azure_files "
         "[any-volume-source-known]",
     ),
     "two places": (
         {"source": {"efs": EFS, "nfs": "10.0.0.5:/export"}},
-        "source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and azure_files "
+        "source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+        "azure_blob and azure_files "
         "[any-volume-source-known]",
     ),
     "a server without a directory": (

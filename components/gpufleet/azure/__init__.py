@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from gpufleet.azure.budget import Budget as Budget
     from gpufleet.azure.cluster import Cluster as Cluster
     from gpufleet.azure.gpu_node_group import GpuNodeGroup as GpuNodeGroup
+    from gpufleet.azure.lustre_files import LustreFiles as LustreFiles
     from gpufleet.azure.network import Network as Network
     from gpufleet.azure.nfs_share import NfsShare as NfsShare
     from gpufleet.azure.node_identity import NodeIdentity as NodeIdentity

@@ -17,6 +17,7 @@ Reclaim = Literal["Retain", "Delete"]
 _OPTIONS = {
     "efs": ("nfsvers=4.1", "hard", "noresvport", "tls"),
     "fsx_lustre": ("flock", "noatime"),
+    "azure_lustre": ("noatime", "flock"),
     "nfs": ("nfsvers=4.1", "hard"),
     "azure_files": ("nfsvers=4.1", "hard", "noresvport", "nconnect=4"),
     "azure_blob": (),
@@ -28,7 +29,8 @@ with options of its driver's own. flock: locks that hold on all nodes; noatime: 
 Sources: docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
 learn.microsoft.com/azure/storage/files/nfs-performance,
 learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how-to,
-github.com/kubernetes-sigs/aws-fsx-csi-driver, examples/kubernetes/static_provisioning
+github.com/kubernetes-sigs/aws-fsx-csi-driver, examples/kubernetes/static_provisioning,
+github.com/kubernetes-sigs/azurelustre-csi-driver, docs/examples/pv.yaml
 """
 
 
@@ -59,7 +61,7 @@ class SharedVolumeArgs(SharedVolumeConfig):
 
 
 def kind_of(source: Mapping[str, Any]) -> str:
-    """efs, fsx_lustre, nfs, azure_blob or azure_files: the one that a source has."""
+    """efs, fsx_lustre, azure_lustre, nfs, azure_blob or azure_files: the one that a source has."""
     return next(kind for kind in _OPTIONS if source.get(kind) is not None)
 
 
@@ -122,6 +124,11 @@ def _files(kind: str, source: Mapping[str, Any]) -> dict[str, Any]:
         mounted = {"dnsname": address, "mountname": _read(place, lambda text: text.rpartition(":/")[2])}
         handle = _read(place, lambda text: text.partition(".")[0])
         return {"csi": {"driver": "fsx.csi.aws.com", "volumeHandle": handle, "volumeAttributes": mounted}}
+    if kind == "azure_lustre":
+        address = _read(place, lambda text: text.partition("@")[0])
+        handle = _read(place, lambda text: f"lustre-{text.partition('@')[0].replace('.', '-')}")
+        mounted = {"mgs-ip-address": address}
+        return {"csi": {"driver": "azurelustre.csi.azure.com", "volumeHandle": handle, "volumeAttributes": mounted}}
     driver, store = ("blob", "containerName") if kind == "azure_blob" else ("file", "shareName")
     attributes = {
         "protocol": "nfs",

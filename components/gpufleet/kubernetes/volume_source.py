@@ -6,7 +6,8 @@ import pulumi
 
 
 class VolumeSource(TypedDict, total=False):
-    """Where the files are: one of efs, fsx_lustre, nfs, azure_blob and azure_files."""
+    """Where the files are: one of efs, fsx_lustre, azure_lustre, nfs, azure_blob and
+    azure_files."""
 
     efs: pulumi.Input[str]
     """Id of an EFS file system, fs-..."""
@@ -14,6 +15,8 @@ class VolumeSource(TypedDict, total=False):
     """With efs: id of an access point, fsap-..., whose user and directory then hold for everybody."""
     fsx_lustre: pulumi.Input[str]
     """A file system of FSx for Lustre, as <DNS name>@tcp:/<mount name>."""
+    azure_lustre: pulumi.Input[str]
+    """A file system of Azure Managed Lustre, as <address of its management server>@tcp:/lustrefs."""
     nfs: pulumi.Input[str]
     """An NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
     azure_blob: pulumi.Input[str]

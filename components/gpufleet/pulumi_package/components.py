@@ -27,6 +27,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "budget:Budget",
         "cluster:Cluster",
         "gpu_node_group:GpuNodeGroup",
+        "lustre_files:LustreFiles",
         "network:Network",
         "nfs_share:NfsShare",
         "node_identity:NodeIdentity",

@@ -97,6 +97,13 @@ ROWS = [
         "a-yrpsdroc4ei7k6xps",
     ),
     ("aws:efs/fileSystem:FileSystem", arn("elasticfilesystem", "file-system/fs-0a1b"), "fs-0a1b", "fs-0a1b"),
+    ("aws:fsx/lustreFileSystem:LustreFileSystem", arn("fsx", "file-system/fs-0a1b"), "fs-0a1b", "fs-0a1b"),
+    (
+        "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+        arn("fsx", "association/fs-0a1b/dra-0a1b"),
+        "dra-0a1b",
+        "dra-0a1b",
+    ),
     ("aws:efs/accessPoint:AccessPoint", arn("elasticfilesystem", "access-point/fsap-0a1b"), "fsap-0a1b", "fsap-0a1b"),
     ("aws:rolesanywhere/trustAnchor:TrustAnchor", arn("rolesanywhere", f"trust-anchor/{KEY}"), KEY, KEY),
     ("aws:rolesanywhere/profile:Profile", arn("rolesanywhere", f"profile/{KEY}"), KEY, KEY),

@@ -24,6 +24,7 @@ COLLECTIONS = {
     "Microsoft.Network/virtualNetworkGateways": (),
     "Microsoft.Network/virtualNetworks": ("subnets", "virtualNetworkPeerings"),
     "Microsoft.OperationalInsights/workspaces": (),
+    "Microsoft.StorageCache/amlFilesystems": (),
     "Microsoft.Storage/storageAccounts": (*_BLOBS, *_FILES),
 }
 EXTENSIONS = ("Microsoft.Authorization/roleAssignments", "Microsoft.Consumption/budgets")

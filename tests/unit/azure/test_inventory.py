@@ -63,6 +63,7 @@ def one_of_each(subscription):
     part(endpoint, "privateDnsZoneGroups", "network", "PrivateDnsZoneGroup")
     zone = thing("Microsoft.Network/privateDnsZones", "privatedns", "PrivateZone")
     part(zone, "virtualNetworkLinks", "privatedns", "VirtualNetworkLink")
+    thing("Microsoft.StorageCache/amlFilesystems", "storagecache", "AmlFilesystem")
     nodes = thing(IDENTITIES, "managedidentity", "UserAssignedIdentity", properties={"principalId": NODES})
     part(nodes, "federatedIdentityCredentials", "managedidentity", "FederatedIdentityCredential")
     thing("Microsoft.Compute/proximityPlacementGroups", "compute", "ProximityPlacementGroup")

@@ -62,6 +62,7 @@ from gpufleet.rules.azure.cluster import validate_azure_cluster
 from gpufleet.rules.azure.gpu_node_group import validate_agent_pool
 from gpufleet.rules.azure.key_vault import validate_node_identity
 from gpufleet.rules.azure.location import validate_resource_group
+from gpufleet.rules.azure.lustre import validate_managed_lustre
 from gpufleet.rules.azure.network import validate_azure_network
 from gpufleet.rules.azure.nfs_share import validate_nfs_share
 from gpufleet.rules.azure.registry import validate_azure_registry
@@ -309,6 +310,7 @@ CONSTRUCTED = [
     (validate_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
     (validate_azure_cluster, AKS),
     (validate_agent_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
+    (validate_managed_lustre, {"region": "eastus", "node_zones": ["1"], "tags": TAGS}),
     (validate_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (validate_azure_stack, True, ["a"], ["b"]),
     (validate_job_containers, ["scripts", "result"], True),

@@ -9,6 +9,7 @@ from gpufleet.plan.azure.pools import AzurePool, azure_pools_with_properties
 from gpufleet.plan.property_values import get_path
 from gpufleet.policies.azure.agent_pools import features, validate_agent_pool, validate_cluster
 from gpufleet.policies.azure.batch_pools import validate_batch_account, validate_batch_pool
+from gpufleet.policies.azure.lustre import validate_lustre_file_system
 from gpufleet.policies.azure.mounts import validate_auto_storage
 from gpufleet.policies.azure.pools import validate_pool_intent, zone_numbers
 from gpufleet.policies.azure.property_reader import PropertyReader
@@ -196,4 +197,5 @@ _BY_KIND: Mapping[str, Callable[[PropertyReader], None]] = {
     "network:PrivateEndpoint": _private_endpoint,
     "storage:FileShare": _file_share,
     "storage:StorageAccount": _storage,
+    "storagecache:AmlFilesystem": validate_lustre_file_system,
 }

@@ -11,12 +11,13 @@ from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
-KINDS = ("efs", "fsx_lustre", "nfs", "azure_blob", "azure_files")
+KINDS = ("efs", "fsx_lustre", "azure_lustre", "nfs", "azure_blob", "azure_files")
 RECLAIM = ("Retain", "Delete")
 _FORMS = {
     "efs": (r"fs-[0-9a-f]{8,40}", "the id of an EFS file system, fs- and 8 to 40 hexadecimal digits"),
     "access_point": (r"fsap-[0-9a-f]{8,40}", "the id of an access point, fsap- and 8 to 40 hexadecimal digits"),
     "fsx_lustre": (r"fs-[0-9a-f]{8,40}(\.[A-Za-z0-9-]+)+@tcp:/[a-z0-9]{1,8}", "<DNS name>@tcp:/<mount name>"),
+    "azure_lustre": (r"(\d{1,3}\.){3}\d{1,3}@tcp:/lustrefs", "<address of the management server>@tcp:/lustrefs"),
     "nfs": (r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?):(/|(/[^/\s:]+)+)", "server:/directory"),
     "azure_blob": (r"[\w.()-]{1,90}/[a-z0-9]{3,24}/[a-z0-9-]{3,63}", "<resource group>/<account>/<container>"),
     "azure_files": (r"[\w.()-]{1,90}/[a-z0-9]{3,24}/[a-z0-9-]{3,63}", "<resource group>/<account>/<share>"),
@@ -44,7 +45,7 @@ def place_form(*, argument: str, kind: str, text: str) -> Outcome:
     """A volume's source has the form that its driver expects.
 
     Source: FileSystemId and AccessPointId of botocore's model of efs; DNSName and LustreFileSystemMountName of that of
-    fsx; RFC 7530 and mount.nfs(8) for server:/path;
+    fsx; RFC 7530 and mount.nfs(8) for server:/path; mount.lustre(8);
     https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules for Azure's.
     """
     form, says = _FORMS[kind]
@@ -120,8 +121,8 @@ def files_kept(*, reclaim: str) -> Outcome:
 def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a shared volume.
 
-    Reads namespace, claim, source (efs, access_point, fsx_lustre, nfs, azure_blob, azure_files), capacity,
-    mount_options, reclaim, zone, labels.
+    Reads namespace, claim, source (efs, access_point, fsx_lustre, azure_lustre, nfs, azure_blob, azure_files),
+    capacity, mount_options, reclaim, zone, labels.
     """
     source = coerce.mapping(args, "source")
     kinds = [kind for kind in KINDS if source.get(kind) is not None]

@@ -19,7 +19,8 @@ CASES = {
             {"kinds": (), "access_point": False},
             "fail",
             (
-                "trainers: source=[]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and azure_files "
+                "trainers: source=[]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+                "azure_blob and azure_files "
                 "[any-volume-source-known]"
             ),
         ),
@@ -28,7 +29,8 @@ CASES = {
             {"kinds": ("efs", "nfs"), "access_point": False},
             "fail",
             (
-                "trainers: source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, nfs, azure_blob and "
+                "trainers: source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+                "azure_blob and "
                 "azure_files [any-volume-source-known]"
             ),
         ),
