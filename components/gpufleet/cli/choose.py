@@ -42,6 +42,8 @@ if TYPE_CHECKING:
               help="Data type of gradients on the network.")  # fmt: skip
 @click.option("--batch", type=click.Choice(["per-gpu", "total"]), default="per-gpu", show_default=True,
               help="Which batch size stays the same on more nodes.")  # fmt: skip
+@click.option("--samples", type=AMOUNT, metavar="PER_SECOND", help="Samples, such as images, that one GPU takes.")
+@click.option("--sample-kb", type=AMOUNT, metavar="KB", help="Size of a stored sample, for what all GPUs read.")
 @click.option("--to-nodes", type=click.IntRange(min=2), metavar="M", help="Estimate the chosen (or first) option on up "
               "to M nodes.")  # fmt: skip
 @click.option(
@@ -67,6 +69,8 @@ def choose(
     step: float | None,
     dtype: str,
     batch: str,
+    samples: float | None,
+    sample_kb: float | None,
     to_nodes: int | None,
     take: int | None,
     stack: str | None,
@@ -88,9 +92,11 @@ def choose(
     gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600 --take 1 --to chosen.yaml
     gpufleet choose --model
     """
-    from gpufleet.choose.formats.json import model_to_dict, options_to_dict
+    from gpufleet.choose.formats.json import model_to_dict, options_to_dict, reading_to_dict
     from gpufleet.choose.formats.table import print_model, print_options, print_pairs, print_scaling
+    from gpufleet.choose.formats.text import reading_note
     from gpufleet.choose.node_shapes import compare_node_counts
+    from gpufleet.choose.reading import Reading
     from gpufleet.choose.scaling import scaling_rows
     from gpufleet.terminal import wide_console
 
@@ -104,6 +110,8 @@ def choose(
     work = _work(parameters, step, dtype, batch)
     if to_nodes is not None and work is None:
         raise click.UsageError("--to-nodes needs --parameters and --step, for instance --parameters 350 --step 0.4")
+    if (samples is None) is not (sample_kb is None):
+        raise click.UsageError("--samples and --sample-kb go together, for instance --samples 2500 --sample-kb 110")
     ask, options = _options(gpus, hours, work, **limits)
     if not options:
         raise UserError(
@@ -118,6 +126,7 @@ def choose(
     if work and to_nodes:
         _more_nodes(option, to_nodes)
         rows = scaling_rows(hours, option.nodes, to_nodes, work, option.network.gbps, option.usd_per_hour)
+    reading = None if samples is None or sample_kb is None else Reading(gpus, samples, sample_kb)
     if not as_json:
         # What is taken is the output then, so that it can go into a file or a pipe.
         out = wide_console(stderr=take is not None)
@@ -125,11 +134,14 @@ def choose(
         print_pairs(pairs, out)
         if rows:
             print_scaling(option, rows, out)
+        if reading:
+            out.print(reading_note(reading, option.cloud), highlight=False, soft_wrap=True)
     text = None if take is None else _confirmed(option, ask, stack, limits["servers"], yes)
     if text is not None and to is not None:
         _write(to, text)
     if as_json:
-        click.echo(json.dumps(options_to_dict(options, pairs, rows, take, text), indent=2))
+        note = reading_to_dict(reading, option.cloud) if reading else {}
+        click.echo(json.dumps({**options_to_dict(options, pairs, rows, take, text), **note}, indent=2))
     elif text is not None and to is None:
         click.echo(text, nl=False)
     return 0

@@ -203,3 +203,20 @@ def test_wrong_use_says_how(arguments):
     done = run(*arguments)
     assert done.exit_code == 2
     assert "Error: " in done.stderr
+
+
+def test_what_the_gpus_read_and_the_lustre_that_gives_it() -> None:
+    result = CliRunner().invoke(main, ["choose", *EAST, "--samples", "2500", "--sample-kb", "110"])
+    assert result.exit_code == 0
+    text = " ".join(result.output.split())
+    assert "Reads 8 GPUs x 2500 samples/s x 110 kB = 2,200 MB/s. Lustre that gives it: 19200 GiB at 125 MB/s" in text
+    asked = CliRunner().invoke(main, ["choose", *EAST, "--samples", "2500", "--sample-kb", "110", "--json"])
+    reading = json.loads(asked.output)["reading"]
+    assert reading["mb_per_second"] == 2200
+    assert [each["size"] for each in reading["lustre"]] == [19200, 9600, 4800, 2400]
+
+
+def test_samples_have_a_size() -> None:
+    result = CliRunner().invoke(main, ["choose", *EAST, "--samples", "2500"])
+    assert result.exit_code == 2
+    assert "--samples and --sample-kb go together" in result.output

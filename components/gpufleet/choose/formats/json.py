@@ -15,6 +15,7 @@ from gpufleet.choose.model_fit import (
 )
 from gpufleet.choose.node_shapes import NodeComparison
 from gpufleet.choose.options import Option
+from gpufleet.choose.reading import Reading, least_lustre
 from gpufleet.choose.scaling import Range
 
 
@@ -89,3 +90,9 @@ def options_to_dict(
         "more_nodes": rows and [{"nodes": nodes, "hours": _ends(h), "usd": _ends(usd)} for nodes, h, usd in rows],
         "taken": None if taken is None else {"number": taken, "config": config},
     }
+
+
+def reading_to_dict(reading: Reading, cloud: str) -> dict[str, object]:
+    """The key `reading`: what the GPUs read, and the smallest file systems of Lustre that give it."""
+    sizes = [asdict(each) for each in least_lustre(cloud, reading.mb_per_second)]
+    return {"reading": {**asdict(reading), "mb_per_second": reading.mb_per_second, "lustre": sizes}}

@@ -1,6 +1,7 @@
 """How figures of an option read: money, hours, zones, and what the researcher is asked to confirm."""
 
 from gpufleet.choose.options import Option
+from gpufleet.choose.reading import Reading, least_lustre
 from gpufleet.choose.scaling import Range
 
 UNKNOWN = "unknown"
@@ -53,3 +54,13 @@ def confirmation(option: Option, spot: bool) -> str:
         "unknown": f"; unknown whether that is within the budget of {option.budget or 0:,.2f} USD",
     }[option.verdict]
     return f"{what}: {between(option.hours, ',.1f')} h, {price} for the nodes{old}{on_spot}{limit}"
+
+
+def reading_note(reading: Reading, cloud: str) -> str:
+    """What the GPUs read, with the arithmetic, and the smallest Lustre that gives it."""
+    wanted = f"{reading.mb_per_second:,.0f} MB/s"
+    work = f"{reading.gpus} GPUs x {reading.samples_per_second:g} samples/s x {reading.sample_kb:g} kB = {wanted}"
+    sizes = least_lustre(cloud, reading.mb_per_second)
+    unit = "TiB" if cloud == "azure" else "GiB"
+    listed = "; ".join(f"{each.size} {unit} at {each.tier} ({each.mb_per_second:,.0f} MB/s)" for each in sizes)
+    return f"Reads {work}. " + (f"Lustre that gives it: {listed}." if sizes else "Your own files have to give it.")
