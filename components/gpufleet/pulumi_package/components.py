@@ -43,6 +43,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "device_plugin:DevicePlugin",
         "efa_plugin:EfaPlugin",
         "gpu_operator:GpuOperator",
+        "monitoring:Monitoring",
         "mpi_job:MpiJob",
         "mpi_operator:MpiOperator",
         "node_health:NodeHealth",

@@ -72,7 +72,12 @@ from gpufleet.rules.azure.storage_files import validate_azure_files
 from gpufleet.rules.budget import validate_budget
 from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
 from gpufleet.rules.kubernetes.cilium import validate_cilium
-from gpufleet.rules.kubernetes.device_plugins import validate_device_plugin, validate_efa_plugin, validate_gpu_operator
+from gpufleet.rules.kubernetes.device_plugins import (
+    validate_device_plugin,
+    validate_efa_plugin,
+    validate_gpu_operator,
+    validate_monitoring,
+)
 from gpufleet.rules.kubernetes.file_access import validate_file_access
 from gpufleet.rules.kubernetes.jupyterhub import validate_hub_login
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
@@ -323,6 +328,7 @@ CONSTRUCTED = [
     (validate_software, ["device-plugin"], {"trainers": POOL}),
     (validate_images, {"queue.image": "registry.k8s.io/kueue/kueue"}, REGION, []),
     (validate_gpu_operator, {"rdma": True}),
+    (validate_monitoring, {"environment": "aws-dev"}),
     (validate_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0", "bgp": BGP}),
     (validate_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
     (validate_mpi_operator, {"flavour": "trainer"}, []),

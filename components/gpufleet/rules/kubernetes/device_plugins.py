@@ -87,6 +87,16 @@ def validate_gpu_operator(args: Mapping[str, object]) -> list[Finding]:
     return [*findings, *_tolerations(args), *validate_object_labels(args)]
 
 
+def validate_monitoring(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on Prometheus and Grafana in a cluster. Reads environment, version, labels."""
+    findings: list[Finding] = []
+    if isinstance(args.get("environment"), str):
+        findings.append(value_form(argument="environment", value=coerce.text(args, "environment")))
+    if isinstance(args.get("version"), str):
+        findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
+    return [*findings, *validate_object_labels(args)]
+
+
 def validate_object_labels(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the labels of a component's objects. Reads labels."""
     findings: list[Finding] = []
