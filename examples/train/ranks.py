@@ -1,4 +1,4 @@
-"""Which rank this process is, and where the ranks meet: from mpirun's variables and the job's MASTER_ADDR."""
+"""Which rank this process is, and where the ranks meet: from the variables of mpirun or torchrun, and MASTER_ADDR."""
 
 import socket
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Place:
 
 ALONE = Place(rank=0, size=1, local_rank=0, local_size=1)
 
-_VARIABLES = {
+_OPENMPI = {
     "rank": "OMPI_COMM_WORLD_RANK",
     "size": "OMPI_COMM_WORLD_SIZE",
     "local_rank": "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -33,20 +33,31 @@ _VARIABLES = {
 }
 """Source: OpenMPI's FAQ, www.open-mpi.org/faq/?category=running#mpi-environmental-variables."""
 
+_TORCHRUN = {"rank": "RANK", "size": "WORLD_SIZE", "local_rank": "LOCAL_RANK", "local_size": "LOCAL_WORLD_SIZE"}
+"""Source: docs.pytorch.org/docs/stable/elastic/run.html#environment-variables."""
+
+_RUN_ID = "TORCHELASTIC_RUN_ID"
+"""Only torchrun sets it: RANK and the like alone may be from a shell, or from Slurm's srun."""
+
+
+def started_by_torchrun(environment: Mapping[str, str]) -> bool:
+    return _RUN_ID in environment
+
 
 def place_in_job(environment: Mapping[str, str]) -> Place:
-    """This process's place. Without mpirun: the only rank.
+    """This process's place. Without mpirun and torchrun: the only rank.
 
     Raises:
-        TrainingError: only some of OpenMPI's variables are set, or one is not a whole number.
+        TrainingError: only some of the launcher's variables are set, or one is not a whole number.
     """
-    given = {field: environment[name] for field, name in _VARIABLES.items() if name in environment}
+    variables = _TORCHRUN if started_by_torchrun(environment) else _OPENMPI
+    given = {field: environment[name] for field, name in variables.items() if name in environment}
     if not given:
         return ALONE
-    for field, name in _VARIABLES.items():
+    for field, name in variables.items():
         if not given.get(field, "").isdecimal():
             problem = f"{name}={given[field]}: must be a whole number" if field in given else f"{name} is missing"
-            raise TrainingError(f"{problem}; start train.py with OpenMPI's mpirun, or alone")
+            raise TrainingError(f"{problem}; start train.py with OpenMPI's mpirun, torchrun, or alone")
     return Place(**{field: int(value) for field, value in given.items()})
 
 

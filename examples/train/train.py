@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Train a small image classifier on all ranks that mpirun started, with PyTorch DistributedDataParallel.
+"""Train a small image classifier on all ranks that mpirun or torchrun started, with PyTorch DistributedDataParallel.
 
 Data and checkpoints are on the shared volume; with --synthetic the program makes its data itself. A run that is started
-again goes on from its newest checkpoint. SIGTERM or SIGUSR1 to any rank, or SIGUSR1 to mpirun, is notice that a node
-will be taken: a checkpoint is saved, and all ranks end with exit code 143.
+again goes on from its newest checkpoint. SIGTERM or SIGUSR1 to any rank, SIGUSR1 to mpirun, or SIGTERM to torchrun is
+notice that a node will be taken: a checkpoint is saved, and all ranks end with exit code 143.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from exchange import Exchange, average
 from model import Classifier
 from options import arguments
 from outputs import publish
-from ranks import Place, TrainingError, meeting_point, place_in_job
+from ranks import Place, TrainingError, meeting_point, place_in_job, started_by_torchrun
 
 RECLAIMED = 143
 """Exit code after notice: 128 + SIGTERM, as a shell has it."""
@@ -72,12 +72,16 @@ class Team:
         device = torch.device("cuda", place.local_rank) if gpus else torch.device("cpu")
         if gpus:
             torch.cuda.set_device(device)
+        backend = "nccl" if gpus else "gloo"
+        if started_by_torchrun(os.environ):
+            # The ranks meet at torchrun's own store, of which PyTorch knows by the environment.
+            dist.init_process_group(backend)
+            return cls(place, device, dist.new_group(backend="gloo"))
         if place.size == 1:
             store: Any = dist.HashStore()
         else:
             host, port = meeting_point(os.environ, place)
             store = dist.TCPStore(host, port, place.size, place.rank == 0, timedelta(minutes=5))
-        backend = "nccl" if gpus else "gloo"
         dist.init_process_group(backend, store=store, rank=place.rank, world_size=place.size)
         return cls(place, device, dist.new_group(backend="gloo"))
 

@@ -56,6 +56,25 @@ def test_ranks_are_on_both_nodes_and_know_where(
     ]
 
 
+def test_torchrun_on_two_nodes(run: Any) -> None:
+    """Without OpenMPI; torchrun's own exit code is 1, whatever a rank's is."""
+    say = 'echo "$SLURMD_NODENAME $RANK/$WORLD_SIZE local $LOCAL_RANK $GREETING ${MASTER_ADDR:+met}"; exit 7'
+    # torchrun of PyTorch 1.13 on Python 3.11: see tests/openmpi/test_torchrun.py.
+    variables = ("--env", "PET_REDIRECTS=9:1", "--env", "PET_TEE=9:1", "--env", "GREETING=it's")
+    done = run(
+        *("submit", "--name", "torchrun", "--launcher", "torchrun", "--nodes", "2", *variables, "--follow"),
+        command=["sh", "-c", say.replace("; exit 7", "; sleep 3")],
+    )
+    assert done.exit_code == 0, done.output
+    lines = [line.partition(" ") for line in done.stdout.splitlines() if line.startswith("node")]
+    assert len({node for node, _, _ in lines}) == 2
+    assert sorted(rest for _, _, rest in lines) == [f"{rank}/4 local {rank % 2} it's met" for rank in range(4)]
+    failed = run(
+        "submit", "--name", "seven-t", "--launcher", "torchrun", *variables, "--follow", command=["sh", "-c", say]
+    )
+    assert failed.exit_code == 1, failed.output
+
+
 def test_exit_code_after_all_tries(run: Any) -> None:
     command = ["sh", "-c", "echo try $GPUFLEET_TRY; exit 7"]
     done = run("submit", "--name", "seven", "--gpus", "1", "--retries", "1", "--follow", command=command)

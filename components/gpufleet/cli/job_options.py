@@ -17,6 +17,11 @@ _OPTIONS = (
         help="Number of pods with GPUs, all in one zone. On Batch the same as --nodes.",
     ),
     click.option(
+        "--launcher",
+        metavar="mpi|torchrun",
+        help="Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch programs. Default mpi.",
+    ),
+    click.option(
         "--gpus",
         type=int,
         metavar="N",

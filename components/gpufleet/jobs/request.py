@@ -6,13 +6,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
+from gpufleet.jobs.mpi_run import is_mpirun
+from gpufleet.jobs.torchrun import LAUNCHERS, is_torchrun
 from gpufleet.jobs.variables import validate_variables
 from gpufleet.rules.arguments import argument_given, validate_arguments
-from gpufleet.rules.messages import format_value
+from gpufleet.rules.messages import format_value, use_one_of
 
 
 class JobRequest(TypedDict):
@@ -25,6 +27,9 @@ class JobRequest(TypedDict):
     Batch: the same as nodes."""
     name: NotRequired[str]
     """Default: made from the command and the time."""
+    launcher: NotRequired[str]
+    """Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch programs, which needs no OpenMPI. Default mpi,
+    as it is elsewhere."""
     gpus: NotRequired[int]
     """GPUs, and so processes, of each worker. Default: all of a node; AWS Batch: as the job definition says."""
     image: NotRequired[str]
@@ -100,10 +105,12 @@ _UNSUPPORTED_ON_SERVERS = {
 _UNSUPPORTED_KEYS = {
     "kubernetes": {
         **dict.fromkeys((*_AWS_ONLY, "nodes", "tags"), "is for AWS Batch (--on batch)"),
+        "launcher": "is for Slurm and hosts; on Kubernetes mpirun starts the ranks",
         "script": "is for AWS Batch, Azure Batch, Slurm and hosts; on Kubernetes copy it with `gpufleet data put`",
     },
     "batch": {
         **dict.fromkeys(_PLACES, "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue"),
+        "launcher": "is for Slurm and hosts; on AWS Batch mpirun starts the ranks",
         "pool": "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
         "grace_seconds": "is for Kubernetes; AWS Batch always gives 30 s",
         "user": "is for Kubernetes; on AWS Batch the access point of the shared files says whose they are",
@@ -114,6 +121,7 @@ _UNSUPPORTED_KEYS = {
         **dict.fromkeys(_PLACES, "is for Kubernetes; on Azure Batch a pool has the nodes, use --pool"),
         **dict.fromkeys(_AWS_ONLY, "is for AWS Batch (--on batch)"),
         "array": "is for AWS Batch (--on batch); on Azure Batch submit each run",
+        "launcher": "is for Slurm and hosts; on Azure Batch mpirun starts the ranks",
         "queue": "is for Kubernetes and AWS Batch; on Azure Batch a pool has the nodes, use --pool",
         "grace_seconds": "is for Kubernetes; Azure Batch does not say how long it waits",
         "user": "is for Kubernetes; on Azure Batch a job runs as the pool's own user",
@@ -164,11 +172,30 @@ def parse_request(request: Mapping[str, object], where: str, on: str = "kubernet
     others = _UNSUPPORTED_KEYS[on]
     lines += [f"{where}: {key}={format_value(request[key])}: {others[key]}" for key in request if key in others]
     lines += validate_variables(request, where)
+    lines += [] if lines else _launcher_errors(request, where)
     if not lines and not request["command"]:
         lines = [f"{where}: command=[]: nothing to run; end the line with -- python3 train.py"]
     if lines:
         raise UserError("\n".join(lines))
     return cast("JobRequest", dict(request))
+
+
+def _launcher_errors(request: Mapping[str, Any], where: str) -> list[str]:
+    launcher = request.get("launcher", LAUNCHERS[0])
+    if launcher not in LAUNCHERS:
+        deepspeed = "; DeepSpeed programs run under torchrun" if launcher == "deepspeed" else ""
+        return [f"{where}: launcher={format_value(launcher)}: {use_one_of(launcher, LAUNCHERS)}{deepspeed}"]
+    if launcher == "torchrun" and is_torchrun(request["command"]):
+        return [
+            f"{where}: command={request['command'][0]}: leave torchrun out; launcher=torchrun starts it on each node"
+        ]
+    if launcher == "torchrun" and request["command"] and is_mpirun(request["command"]):
+        return [f"{where}: command={request['command'][0]}: is for launcher=mpi; name the program alone"]
+    return []
+
+
+def uses_torchrun(request: JobRequest) -> bool:
+    return request.get("launcher") == "torchrun"
 
 
 def node_count(request: JobRequest) -> int:

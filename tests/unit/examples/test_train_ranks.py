@@ -41,6 +41,15 @@ def test_place_that_mpirun_tells(ranks):
     assert not ranks.place_in_job(told(size="2", rank="1")).several_hosts
 
 
+def test_place_that_torchrun_tells(ranks):
+    names = {"RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}
+    place = ranks.place_in_job({**names, "TORCHELASTIC_RUN_ID": "none"})
+    assert (place.rank, place.size, place.local_rank, place.local_size) == (3, 4, 1, 2)
+    assert ranks.place_in_job(names) == ranks.ALONE, "of a shell, or of srun"
+    with pytest.raises(ranks.TrainingError, match="WORLD_SIZE is missing; start train"):
+        ranks.place_in_job({"RANK": "0", "TORCHELASTIC_RUN_ID": "none"})
+
+
 def test_without_mpirun_the_rank_is_alone(ranks):
     assert ranks.place_in_job({"PATH": "/bin"}) == ranks.ALONE
 
@@ -50,15 +59,16 @@ def test_without_mpirun_the_rank_is_alone(ranks):
     [
         (
             {"OMPI_COMM_WORLD_RANK": "0"},
-            "OMPI_COMM_WORLD_SIZE is missing; start train.py with OpenMPI's mpirun, or alone",
+            "OMPI_COMM_WORLD_SIZE is missing; start train.py with OpenMPI's mpirun, torchrun, or alone",
         ),
         (
             told(local_rank="x"),
-            "OMPI_COMM_WORLD_LOCAL_RANK=x: must be a whole number; start train.py with OpenMPI's mpirun, or alone",
+            "OMPI_COMM_WORLD_LOCAL_RANK=x: must be a whole number; "
+            "start train.py with OpenMPI's mpirun, torchrun, or alone",
         ),
         (
             told(size="-1"),
-            "OMPI_COMM_WORLD_SIZE=-1: must be a whole number; start train.py with OpenMPI's mpirun, or alone",
+            "OMPI_COMM_WORLD_SIZE=-1: must be a whole number; start train.py with OpenMPI's mpirun, torchrun, or alone",
         ),
     ],
 )

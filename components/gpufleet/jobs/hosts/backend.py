@@ -22,7 +22,7 @@ class HostsBackend:
     """One environment's jobs on on-prem servers without a scheduler."""
 
     waits_for_after = True
-    process = "mpirun"
+    process = "launcher"
 
     def __init__(self, settings: JobSettings) -> None:
         assert settings.hosts is not None

@@ -10,8 +10,9 @@ from gpufleet.jobs.ssh.job_record import JobRecord
 # Process and boot: a number alone may be another process's after a restart. A session of its own is also a process
 # separate group, which is ended as one.
 _START = """cd "$1" || exit
-[ "$2" = image ] || command -v mpirun >/dev/null || { echo "mpirun: program not found; install OpenMPI" >&2; exit 1; }
-[ "$(id -u)" != 0 ] || [ -n "${OMPI_ALLOW_RUN_AS_ROOT-}" ] || { echo "is root there; log in as a user" >&2; exit 1; }
+[ "$2" != host ] || command -v mpirun >/dev/null || { echo "mpirun: program not found; install OpenMPI" >&2; exit 1; }
+[ -z "$2" ] || [ "$(id -u)" != 0 ] || [ -n "${OMPI_ALLOW_RUN_AS_ROOT-}" ] ||
+    { echo "is root there; log in as a user" >&2; exit 1; }
 setsid bash job.sh >log.txt 2>&1 </dev/null &
 echo "$! $(cut -d ' ' -f 22 "/proc/$!/stat") $(cat /proc/sys/kernel/random/boot_id)" | tee id"""
 _ALIVE = """{ [ "$(cat /proc/sys/kernel/random/boot_id)" = "$3" ] &&
@@ -39,9 +40,9 @@ class HeadNode:
     machine: SshConnection
     folders: JobFolders
 
-    def start(self, name: str, mpirun: str) -> str:
-        """Start a job's script, which continues by itself; its id. mpirun: whose, one of MPIRUN."""
-        result = self.machine.run(_START, self.folders.path(name), mpirun)
+    def start(self, name: str, mpirun: str | None) -> str:
+        """Start a job's script, which continues by itself; its id. mpirun: whose, one of MPIRUN; None: none."""
+        result = self.machine.run(_START, self.folders.path(name), mpirun or "")
         if result.code:
             raise SshError(f"{name}: {self.machine.where}: {result.error_line}")
         return result.text.strip()

@@ -1,9 +1,9 @@
 """The script that runs a job over plain hosts. No connection is made here.
 
 It runs on the machine that jobs are started from, takes as many hosts as it needs as soon as they are free, looks at
-each, and starts mpirun over them. A host that a job has taken is locked by a file on the shared files; the kernel lets
-it go when the job's last process on that machine has ended, however it ended. Who waits longest is not first: for a
-queue there is Slurm.
+each, and starts mpirun over them, or torchrun on each. A host that a job has taken is locked by a file on the shared
+files; the kernel lets it go when the job's last process on that machine has ended, however it ended. Who waits longest
+is not first: for a queue there is Slurm.
 """
 
 import json
@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.hosts.settings import HostsSettings
+from gpufleet.jobs.hosts.torchrun_nodes import RUN_NODES, node_words, torchrun_lines
 from gpufleet.jobs.mpi_run import MASTER_PORT
 from gpufleet.jobs.program_files import ProgramFile, program_files
-from gpufleet.jobs.request import JobRequest, default_job_name, node_count
+from gpufleet.jobs.request import JobRequest, default_job_name, node_count, uses_torchrun
 from gpufleet.jobs.ssh.apptainer import PROGRAM, ApptainerContainer, select_container
 from gpufleet.jobs.ssh.job_folders import PROGRAM_FOLDER, outputs_variables
 from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
@@ -26,6 +27,8 @@ from gpufleet.jobs.ssh.validation import validate_fields
 _SSH = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15")
 _GRACE = "30s"
 """From the time limit's SIGTERM to SIGKILL."""
+_TORCHRUN_GRACE = "60s"
+"""The same for torchrun, which itself waits 30 s for its ranks."""
 
 _TAKE = """take() {
     local host taken=()
@@ -63,12 +66,13 @@ for look in "${looks[@]}"; do wait "$look" || wrong=1; done
 
 @dataclass(frozen=True)
 class HostsSubmission:
-    """A job as it is started. record: what its folder remembers of it. mpirun: whose, one of MPIRUN."""
+    """A job as it is started. record: what its folder remembers of it. mpirun: whose, one of MPIRUN; None: torchrun
+    starts the ranks."""
 
     name: str
     script: str
     record: Mapping[str, object]
-    mpirun: str = "host"
+    mpirun: str | None = "host"
     program: list[ProgramFile] = field(default_factory=list)
 
     @property
@@ -103,7 +107,7 @@ def build_submission(settings: HostsSettings, environment: str, request: JobRequ
     # Alike on all hosts, so that ranks are N for each host wherever it runs.
     per_host = slots or sorted((settings.slots[host] for host in fitting), reverse=True)[nodes - 1]
     candidates = [host for host in fitting if settings.slots[host] >= per_host]
-    mpirun = settings.mpirun if container else "host"
+    mpirun = None if uses_torchrun(request) else settings.mpirun if container else "host"
     script = _Script(settings, environment, name, request, container, candidates, per_host, mpirun).text()
     record = {
         "name": name,
@@ -125,7 +129,7 @@ class _Script:
     container: ApptainerContainer | None
     candidates: list[str]
     slots: int
-    mpirun: str
+    mpirun: str | None
 
     def text(self) -> str:
         target = self.settings.target
@@ -156,7 +160,8 @@ class _Script:
             *secret_lines(self.environment, secrets),
             f"cd {start} || end 1",
             f'over=$(printf ",%s:{self.slots}" "${{hosts[@]}}") over=${{over:1}}',
-            *retry_loop(self.name, self._mpirun(names, start), self._retries),
+            *(self._torchrun(names, start) if self.mpirun is None else []),
+            *retry_loop(self.name, [RUN_NODES] if self.mpirun is None else self._mpirun(names, start), self._retries),
         ]
         return "\n".join(lines) + "\n"
 
@@ -187,13 +192,25 @@ class _Script:
             f"""{{ echo '$container {missing}'; exit 1; }}\""""
         )
 
+    def _limit(self, grace: str) -> list[str]:
+        """Not in its own process group: the job is ended as one group."""
+        minutes = self.request.get("time_limit_minutes")
+        return ["timeout", "--foreground", f"--kill-after={grace}", f"{minutes}m"] if minutes else []
+
+    def _contained(self, start: str) -> list[str]:
+        """What stands before a command that runs in the job's image."""
+        binds = [self.settings.target.directory]
+        return [PROGRAM, *self.container.arguments(binds=binds, gpus=True, start=start)] if self.container else []
+
+    def _torchrun(self, names: list[str], start: str) -> list[str]:
+        command = [shlex.quote(word) for word in self.request["command"]]
+        words = [*self._contained(start), *node_words(command, node_count(self.request), self.slots)]
+        passed_on = [*names, *(["container"] if self.container else [])]
+        return torchrun_lines(self.settings.target.setup, start, passed_on, words, self._limit(_TORCHRUN_GRACE))
+
     def _mpirun(self, names: list[str], start: str) -> list[str]:
         """mpirun's words, as bash reads them."""
-        minutes = self.request.get("time_limit_minutes")
-        # Not in its own process group: the job is ended as one group.
-        limit = ["timeout", "--foreground", f"--kill-after={_GRACE}", f"{minutes}m"] if minutes else []
-        binds = [self.settings.target.directory]
-        container = [PROGRAM, *self.container.arguments(binds=binds, gpus=True, start=start)] if self.container else []
+        limit, container = self._limit(_GRACE), self._contained(start)
         ranks = node_count(self.request) * self.slots
         options = [
             *("-np", str(ranks), "--map-by", f"ppr:{self.slots}:node", "--bind-to", "none"),

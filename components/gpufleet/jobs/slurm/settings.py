@@ -8,8 +8,8 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.ssh.settings import OnpremServersOutput, SshTarget, ssh_target, string_list, whole_number
 from gpufleet.rules.messages import format_value, join_words, use_one_of
 
-LAUNCHERS = ("mpirun", "srun")
-"""What starts the ranks: OpenMPI's mpirun, which asks Slurm for the rest, or Slurm's own srun."""
+STARTS = ("mpirun", "srun")
+"""What starts the ranks of MPI jobs: OpenMPI's mpirun, which asks Slurm for the rest, or Slurm's own srun."""
 NETWORKS = ("plain", "infiniband")
 
 
@@ -103,7 +103,7 @@ def slurm_settings(jobs: Mapping[str, Any], environment: str) -> SlurmSettings:
     return SlurmSettings(
         target=ssh_target(values, where),
         pools={str(name): _pool(str(name), each, f"{where}.pools.{name}") for name, each in pools.items()},
-        start=_one_of(values, "start", LAUNCHERS, where),
+        start=_one_of(values, "start", STARTS, where),
         mpi=str(values.get("mpi") or "pmix"),
     )
 

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.program_files import ProgramFile, program_files
-from gpufleet.jobs.request import JobRequest, default_job_name, node_count
+from gpufleet.jobs.request import JobRequest, default_job_name, node_count, uses_torchrun
 from gpufleet.jobs.slurm.settings import SlurmPool, SlurmSettings
 from gpufleet.jobs.ssh.apptainer import PROGRAM, ApptainerContainer, select_container
 from gpufleet.jobs.ssh.job_folders import LOG_FILE, PROGRAM_FOLDER, outputs_variables
 from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
 from gpufleet.jobs.ssh.secrets import secret_lines
 from gpufleet.jobs.ssh.validation import validate_fields, validate_gpus
+from gpufleet.jobs.torchrun import torchrun_command
 
 _KEPT = "HOME,LANG,LOGNAME,MODULEPATH,PATH,SHELL,USER"
 """What a job keeps of the shell that submits it. All else, secrets too, would lie in the controller's files."""
@@ -38,6 +39,19 @@ exec "$program" "$verb" ${{PMIX_SERVER_TMPDIR:+--bind "$PMIX_SERVER_TMPDIR"}} "$
 
 Sources: apptainer/singularity#5195 (what happens without); NVIDIA/enroot, conf/hooks/extra/50-slurm-pmi.sh.
 """
+
+
+_NODE_RANK = "GPUFLEET_NODE_RANK"
+"""Stands in torchrun's words for the number of the node, which only the node knows."""
+
+_NODE = shlex.quote(
+    f"""for word; do
+shift
+[ "$word" != {_NODE_RANK} ] || word=$SLURM_NODEID
+set -- "$@" "$word"
+done
+exec "$@\""""
+)
 
 
 @dataclass(frozen=True)
@@ -171,9 +185,9 @@ class _Script:
             "job-name": self.name,
             "partition": pool.partition,
             "nodes": nodes,
-            "ntasks-per-node": self._slots,
+            "ntasks-per-node": 1 if uses_torchrun(self.request) else self._slots,
             "gres": gres if self._gpus else None,
-            "cpus-per-task": self.request["vcpus"] // self._slots if "vcpus" in self.request else None,
+            "cpus-per-task": self._task_cpus,
             "mem": f"{memory}G" if memory else None,
             "time": minutes,
             "account": account,
@@ -186,14 +200,25 @@ class _Script:
         options = [f"--{name}={value}" for name, value in told.items() if value is not None]
         return [*options, "--requeue", *pool.options]
 
+    @property
+    def _task_cpus(self) -> int | None:
+        """CPUs of a task: a rank, or torchrun, which has those of all ranks on its node."""
+        if uses_torchrun(self.request):
+            return self.request.get("vcpus", self._slots)
+        return self.request["vcpus"] // self._slots if "vcpus" in self.request else None
+
     def _starter(self, names: list[str]) -> list[str]:
         nodes = node_count(self.request)
+        # From version 22.05 on srun takes the CPUs of a task from its own options only.
+        cpus = [] if self._task_cpus is None else [f"--cpus-per-task={self._task_cpus}"]
+        if uses_torchrun(self.request):
+            counts = [f"--ntasks={nodes}", f"--nodes={nodes}", "--ntasks-per-node=1"]
+            # The node's number is known to the shell that Slurm starts there.
+            return ["srun", *counts, *cpus, "--cpu-bind=none", "--kill-on-bad-exit=1", "sh", "-c", _NODE, "node"]
         ranks = nodes * self._slots
         if self.settings.start == "srun":
             counts = [f"--ntasks={ranks}", f"--nodes={nodes}", f"--ntasks-per-node={self._slots}"]
             mpi = shlex.quote(f"--mpi={self.settings.mpi}")
-            # From version 22.05 on srun takes the CPUs of a task from its own options only.
-            cpus = [f"--cpus-per-task={self.request['vcpus'] // self._slots}"] if "vcpus" in self.request else []
             rank = shlex.quote(_CONTAINER_RANK if self.container else _RANK)
             return ["srun", mpi, *counts, *cpus, "--kill-on-bad-exit=1", "sh", "-c", rank, "rank"]
         return [
@@ -204,6 +229,9 @@ class _Script:
     def _command(self) -> list[str]:
         """As bash reads it."""
         command = [shlex.quote(word) for word in self.request["command"]]
+        if uses_torchrun(self.request):
+            meeting = {"address": '"$MASTER_ADDR"', "port": '"$MASTER_PORT"', "node_rank": _NODE_RANK}
+            command = torchrun_command(command, nodes=node_count(self.request), ranks=self._slots, **meeting)
         if self.container is None:
             return command
         binds = [self.settings.target.directory]

@@ -127,3 +127,40 @@ def test_outputs_that_will_not_do(changed: dict[str, Any], line: str) -> None:
     with pytest.raises(UserError) as error:
         settings(**changed)
     assert str(error.value).startswith(line)
+
+
+def test_torchrun_on_each_host() -> None:
+    text = script(launcher="torchrun", nodes=2, time_limit_minutes=5, image="train.sif", env={"A": "it's"})
+    assert "mpirun" not in text
+    assert "orted" not in text
+    words = (
+        'timeout --foreground --kill-after=60s 5m "$container" exec --nv --bind /nfs/lab --pwd /nfs/lab '
+        '/nfs/lab/train.sif python3 -m torch.distributed.run --nnodes 2 --nproc_per_node 4 --node_rank "$node" '
+        '--master_addr "$MASTER_ADDR" --master_port "$MASTER_PORT" --rdzv_conf timeout=1800 --monitor_interval 1 '
+        "--no_python python3 train.py </dev/null"
+    )
+    assert words in text
+    assert " A GPUFLEET_JOB " in next(line for line in text.splitlines() if line.startswith("passed_on=("))
+    assert "    run_nodes </dev/null && end 0\n" in text
+    bash = shutil.which("bash")
+    assert bash
+    done = subprocess.run([bash, "-n"], input=text, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("request_", "line"),
+    [
+        ({"launcher": "horovod"}, "job: launcher=horovod: use mpi or torchrun"),
+        ({"launcher": "deepspeed"}, "job: launcher=deepspeed: use mpi or torchrun; DeepSpeed programs run under "
+         "torchrun"),
+        ({"launcher": "torchrun", "command": ["torchrun", "t.py"]}, "job: command=torchrun: leave torchrun out; "
+         "launcher=torchrun starts it on each node"),
+        ({"launcher": "torchrun", "command": ["mpirun", "a"]}, "job: command=mpirun: is for launcher=mpi; name the "
+         "program alone"),
+    ],
+)  # fmt: skip
+def test_launchers_that_are_none(request_: dict[str, Any], line: str) -> None:
+    with pytest.raises(UserError) as error:
+        script(**request_)
+    assert str(error.value) == line

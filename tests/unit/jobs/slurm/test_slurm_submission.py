@@ -92,6 +92,36 @@ def test_srun_in_its_place() -> None:
     )
 
 
+def test_torchrun_on_each_node(tmp_path: Path) -> None:
+    """One task for each node, with the CPUs of its ranks; the node's number comes from Slurm."""
+    found = lines(pool="a100", nodes=2, launcher="torchrun", vcpus=32)
+    assert options(found)["ntasks-per-node"] == "1"
+    assert options(found)["cpus-per-task"] == "32"
+    assert options(lines(pool="a100", nodes=2, launcher="torchrun"))["cpus-per-task"] == "4"
+    text = "\n".join(found)
+    assert "mpirun" not in text
+    begin = text.index("    srun ")
+    command = text[begin : text.index(" </dev/null && end 0")]
+    words = shlex.split(command.replace('"$MASTER_ADDR"', "node1").replace('"$MASTER_PORT"', "20007"))
+    assert words[:6] == [
+        "srun",
+        "--ntasks=2",
+        "--nodes=2",
+        "--ntasks-per-node=1",
+        "--cpus-per-task=32",
+        "--cpu-bind=none",
+    ]
+    assert words[6] == "--kill-on-bad-exit=1"
+    shown = tmp_path / "python3"
+    shown.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    shown.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_NODEID": "1"}
+    done = subprocess.run(words[7:], capture_output=True, text=True, timeout=120, check=True, env=environment)
+    expected = "-m torch.distributed.run --nnodes 2 --nproc_per_node 4 --node_rank 1 --master_addr node1"
+    rest = "--master_port 20007 --rdzv_conf timeout=1800 --monitor_interval 1 --no_python python3 train.py --note"
+    assert done.stdout.splitlines() == [*f"{expected} {rest}".split(), "it's $1"]
+
+
 def test_srun_shows_a_container_the_files_of_pmix(tmp_path: Path) -> None:
     """Its own directory is the server's, on each node: the rank's shell knows it, not the job's."""
     run = "\n".join(lines("srun", pool="a100", image="/a.sif")).partition("    srun ")[2].partition(" </dev/null")[0]
