@@ -50,6 +50,19 @@ def test_addons(preview):
     }
 
 
+def test_node_monitoring_agent_has_no_role_and_waits_for_nodes(preview):
+    recording = build(preview, node_monitoring=True, addon_versions={"eks-node-monitoring-agent": "v1.7.0-eksbuild.1"})
+    assert recording.inputs(ADDON)["eks-eks-node-monitoring-agent"] == {
+        "addonName": "eks-node-monitoring-agent",
+        "addonVersion": "v1.7.0-eksbuild.1",
+        "clusterName": "eks-stack",
+        "resolveConflictsOnCreate": "OVERWRITE",
+        "resolveConflictsOnUpdate": "OVERWRITE",
+        "tags": named("eks-eks-node-monitoring-agent"),
+    }
+    assert recording.names("aws:iam/role:Role") == build(preview).names("aws:iam/role:Role")
+
+
 def test_addon_versions(preview):
     recording = build(preview, addon_versions={"vpc-cni": "v1.20.4-eksbuild.1"})
     versions = {name: inputs.get("addonVersion") for name, inputs in recording.inputs(ADDON).items()}

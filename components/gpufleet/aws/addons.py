@@ -51,15 +51,24 @@ docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicy
 NODE_ADDONS = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 
 
+NODE_MONITORING = "eks-node-monitoring-agent"
+"""The add-on by whose conditions node repair learns of broken GPUs. It needs no role: its rights are in the cluster.
+
+On each GPU node it starts a DCGM host engine, besides the one of DCGM's exporter. Hybrid nodes do not get it. Source:
+github.com/aws/eks-node-monitoring-agent, charts/eks-node-monitoring-agent (values.yaml, clusterrole.yaml,
+dcgm-daemonset.yaml).
+"""
+
+
 def storage_drivers(*, efs: bool, ebs: bool, fsx: bool = False) -> tuple[str, ...]:
     """The add-ons by which pods mount EFS and FSx for Lustre, and claim volumes of EBS."""
     wanted = {EFS_DRIVER: efs, EBS_DRIVER: ebs, FSX_DRIVER: fsx}
     return tuple(driver for driver, needed in wanted.items() if needed)
 
 
-def addons(drivers: Sequence[str]) -> tuple[str, ...]:
+def addons(drivers: Sequence[str], *, monitoring: bool = False) -> tuple[str, ...]:
     """Names of a cluster's add-ons, in order. drivers: those of storage."""
-    return tuple(sorted((*NODE_ADDONS, "coredns", *drivers)))
+    return tuple(sorted((*NODE_ADDONS, "coredns", *drivers, *((NODE_MONITORING,) if monitoring else ()))))
 
 
 def node_addons(
@@ -99,10 +108,13 @@ def pod_addons(
     versions: Mapping[str, str],
     nodes: eks.NodeGroup,
     drivers: Sequence[str],
+    *,
+    monitoring: bool = False,
 ) -> list[eks.Addon]:
-    """The Deployments: EKS calls them DEGRADED, and fails them after 20 minutes, while there is no node to run on
-    (pulumi/pulumi-eks#1525). drivers: those of storage."""
-    made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, needed=[nodes])]
+    """What runs once there are nodes. EKS calls a Deployment DEGRADED, and fails it after 20 minutes, while there is no
+    node to run on (pulumi/pulumi-eks#1525). drivers: those of storage."""
+    plain = ["coredns", *([NODE_MONITORING] if monitoring else [])]
+    made = [_addon(f"{name}-{each}", parent, cluster, each, versions, needed=[nodes]) for each in plain]
     for driver in drivers:
         identity = None
         if driver in _DRIVERS:

@@ -72,6 +72,10 @@ class ClusterConfig(TypedDict):
     use it: docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html. Default: a key of AWS."""
     addon_versions: NotRequired[Mapping[str, str]]
     """Add-on to version, for instance {"vpc-cni": "v1.20.4-eksbuild.1"}. Default: what EKS takes for the cluster."""
+    node_monitoring: NotRequired[bool]
+    """Whether the add-on eks-node-monitoring-agent runs, by which node repair, which is on for every node group, learns
+    of broken GPUs and not only of nodes that are not Ready. It starts a second DCGM host engine on each GPU node.
+    Default false."""
     support: NotRequired[Support]
     """STANDARD or EXTENDED: at the end of standard support upgrade by itself, or pay for twelve months more. Default
     STANDARD."""
@@ -164,7 +168,7 @@ class Cluster(FilesClient, Component):
         return [
             *(validate_cluster(args, "zones", left_out) if chosen else validate_cluster({**args, "zones": subnets})),
             *validate_control_zones(zones, subnets),
-            *validate_cluster_access(args, addons(_drivers(args))),
+            *validate_cluster_access(args, addons(_drivers(args), monitoring=args.get("node_monitoring", False))),
             *validate_services(args),
             *validate_joined_cluster(args),
             *validate_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
@@ -322,7 +326,8 @@ class Cluster(FilesClient, Component):
             # Own servers have another place: by it a job's launcher finds the side that its workers are on.
             {f"{PREFIX}place": CLOUD} if "remote_networks" in args else {},
         )
-        pod_addons(name, self, cluster, region, versions, nodes, _drivers(args))
+        monitoring = args.get("node_monitoring", False)
+        pod_addons(name, self, cluster, region, versions, nodes, _drivers(args), monitoring=monitoring)
 
 
 def _drivers(args: ClusterArgs) -> Sequence[str]:
