@@ -78,7 +78,12 @@ class NodeWatch:
 
     def _do(self, decision: NodeDecision, now: datetime) -> None:
         say(f"{decision.node}: {decision.word}: {decision.line}")
-        self._cluster.patch(node_path(decision.node), decision.patch)
+        try:
+            self._cluster.patch(node_path(decision.node), decision.patch)
+        except ClusterError as error:
+            # One node that is gone, or that an admission rule protects, keeps nobody from the others.
+            say(f"{decision.node}: not patched: {error}")
+            return
         self._event(decision, now)
 
     def _end_work(self, decisions: Sequence[NodeDecision], found: Mapping[str, Sequence[NodeFault]]) -> None:
