@@ -25,10 +25,12 @@ class OnpremConfig(SharedConfig, PlatformConfig):
     """The shared files: an NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
     pools: Annotated[dict[str, NodeLabelsArgs], Default({})]
     """Nodes with GPUs by name: those of one kind in one place, which are in the cluster already."""
-    software: NotRequired[Sequence[Literal["device-plugin", "gpu-operator", "mpi-operator", "dcgm-exporter"]]]
+    software: NotRequired[
+        Sequence[Literal["device-plugin", "gpu-operator", "mpi-operator", "dcgm-exporter", "node-health"]]
+    ]
     """What is installed on the cluster: device-plugin for nodes that have NVIDIA's driver and container runtime, or
-    gpu-operator for nodes that have neither, which brings DCGM's exporter along; mpi-operator; dcgm-exporter.
-    Default: device-plugin, mpi-operator, dcgm-exporter."""
+    gpu-operator for nodes that have neither, which brings DCGM's exporter along; mpi-operator; dcgm-exporter;
+    node-health, which cordons bad nodes (docs/health.md). Default: device-plugin, mpi-operator, dcgm-exporter."""
     gpu_operator: Annotated[GpuOperatorConfig, Default({})]
     """NVIDIA's GPU operator, where software names it."""
     repositories: Annotated[dict[str, str], Default({})]

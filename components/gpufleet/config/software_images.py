@@ -5,7 +5,7 @@ from typing import Any
 
 from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_parts import software_of
-from gpufleet.kubernetes import autoscaler, dcgm_exporter, device_plugin, mpi_operator, queue
+from gpufleet.kubernetes import autoscaler, dcgm_exporter, device_plugin, mpi_operator, node_health, queue
 
 _HUB = {"hub": "quay.io/jupyterhub/k8s-hub", "proxy.chp": "quay.io/jupyterhub/configurable-http-proxy"}
 """Images of JupyterHub's chart. Source: github.com/jupyterhub/zero-to-jupyterhub-k8s, jupyterhub/values.yaml."""
@@ -24,6 +24,8 @@ def software_images(config: AwsConfig) -> dict[str, str]:
         images["efa_plugin.image"] = config["efa_plugin"]["image"]
     if "dcgm-exporter" in software:
         images["dcgm_exporter.image"] = config.get("dcgm_exporter", {}).get("image", dcgm_exporter.IMAGE)
+    if "node-health" in software:
+        images["node_health.image"] = config.get("node_health", {}).get("image", node_health.IMAGE)
     operator = config.get("operator", {})
     if "mpi-operator" in software and ("image" in operator or not {"manifest", "flavour"} & set(operator)):
         images["operator.image"] = operator.get("image", mpi_operator.IMAGE)

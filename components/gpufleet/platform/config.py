@@ -6,6 +6,7 @@ from typing import Annotated, NotRequired, TypedDict
 from gpufleet.kubernetes.dcgm_exporter import DcgmExporterConfig
 from gpufleet.kubernetes.device_plugin import DevicePluginConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperatorConfig
+from gpufleet.kubernetes.node_health import NodeHealthConfig
 from gpufleet.kubernetes.notebooks import NotebooksConfig
 from gpufleet.kubernetes.queue import QueueConfig
 from gpufleet.kubernetes.shared_volume import SharedVolumeConfig
@@ -69,6 +70,8 @@ class PlatformConfig(TypedDict):
     """NVIDIA's device plugin."""
     dcgm_exporter: NotRequired[DcgmExporterConfig]
     """NVIDIA's exporter of GPU metrics, which tells `gpufleet ps` whether jobs compute."""
+    node_health: NotRequired[NodeHealthConfig]
+    """The program that cordons bad GPU nodes, where software names it: see docs/health.md."""
     operator: NotRequired[MpiOperatorConfig]
     """What runs MPI jobs."""
     team: NotRequired[SingleTeamConfig]

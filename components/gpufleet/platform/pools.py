@@ -15,7 +15,9 @@ from gpufleet.rules.kubernetes.software import BOTTLEROCKET
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 
-Software = Literal["device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter"]
+Software = Literal[
+    "device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter", "node-health"
+]  # fmt: skip
 """What may be installed on a cluster."""
 Pools = Mapping[str, PlatformPool]
 
@@ -43,6 +45,11 @@ def taints_of(pools: Pools) -> list[Taint]:
 def bottlerocket_pools(pools: Pools) -> list[str]:
     """The label gpufleet.dev/pool of pools whose image brings NVIDIA's device plugin along."""
     return [pool.get("label", name) for name, pool in pools.items() if pool.get("image") == BOTTLEROCKET]
+
+
+def onprem_gpus(pools: Pools) -> dict[str, int]:
+    """GPUs of a node by the label gpufleet.dev/pool, of pools whose types are in no catalog."""
+    return {pool.get("label", name): int(pool["gpus"]) for name, pool in pools.items() if pool.get("gpus")}
 
 
 def needed_software(pools: Mapping[str, Mapping[str, Any]], *, autoscaler: bool) -> list[Software]:

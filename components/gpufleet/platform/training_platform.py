@@ -13,6 +13,7 @@ from gpufleet.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
 from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs, EfaPluginConfig
 from gpufleet.kubernetes.gpu_operator import GpuOperator, GpuOperatorConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperator
+from gpufleet.kubernetes.node_health import NodeHealth, NodeHealthArgs
 from gpufleet.kubernetes.notebooks import Notebooks
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
@@ -36,6 +37,7 @@ from gpufleet.platform.pools import (
     bottlerocket_pools,
     findings_of_queue,
     needed_software,
+    onprem_gpus,
     pools_for,
     pools_of_jobs,
     taints_of,
@@ -126,6 +128,10 @@ class TrainingPlatform(Component, package="kubernetes"):
         if "dcgm-exporter" in software:
             metrics = pick(DcgmExporterArgs, {**args.get("dcgm_exporter", {}), **nodes})
             DcgmExporter(f"{name}-dcgm-exporter", **metrics, opts=self.child())
+        if "node-health" in software:
+            known = {"pools": onprem_gpus(args["pools"]), "labels": labels}
+            health = pick(NodeHealthArgs, {**args.get("node_health", {}), **known})
+            NodeHealth(f"{name}-node-health", **health, opts=self.child())
         if "efa-plugin" in software:
             region = {"region": args["region"]} if args.get("cloud") == "aws" and "region" in args else {}
             efa = pick(EfaPluginArgs, {**args.get("efa_plugin", {}), **nodes, **region})
