@@ -10,6 +10,7 @@ from tests.legal.documented import (
     INFREQUENT_DAYS,
     KEPT_DAYS,
     LABEL_VALUES,
+    LUSTRE_STEPS,
     PATHS,
     REGIONS,
     TAINTS,
@@ -133,6 +134,26 @@ def _account(draw: st.DrawFn, cloud: str) -> tuple[str, dict[str, Any]]:
 
 
 @st.composite
+def _lustre(draw: st.DrawFn, zones: list[str]) -> dict[str, Any]:
+    throughput, efa = draw(st.sampled_from(list(LUSTRE_STEPS))), draw(st.booleans())
+    plain = st.just(1200) | st.integers(1, 40).map(lambda steps: 2400 * steps)
+    gib = st.integers(1, 4).map(lambda steps: LUSTRE_STEPS[throughput] * steps) if efa else plain
+    lustre: dict[str, Any] = {
+        "zone": draw(st.sampled_from(zones)),
+        "throughput": throughput,
+        "gib": draw(gib),
+        "efa": efa,
+    }
+    directories = st.lists(names(2, 12).map(lambda name: f"/{name}"), min_size=1, max_size=3, unique=True)
+    if draw(st.booleans()):
+        lustre["buckets"] = {
+            directory: f"s3://images-of{directory.replace('/', '-')}" for directory in draw(directories)
+        }
+        lustre["export"] = draw(st.booleans())
+    return lustre
+
+
+@st.composite
 def clusters(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Name and configuration of an environment with an EKS cluster."""
     name, config = draw(_account("aws"))
@@ -153,6 +174,10 @@ def clusters(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
             system_max=st.integers(3, 8),
         )
     )
+    if draw(st.booleans()):
+        # In place of EFS.
+        config.pop("gpufleet:files", None)
+        config["gpufleet:lustre"] = draw(_lustre(zones))
     return name, {**config, "gpufleet:pools": made, "gpufleet:cluster": cluster}
 
 
@@ -194,5 +219,6 @@ def hybrid(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     }
     link = {"kind": "vpn", "customer_address": "203.0.113.9", "customer_asn": draw(st.integers(64_513, 65_534))}
     own = {"own_servers": servers, "link": link, "phase": draw(st.sampled_from(["cloud", "cluster"]))}
-    config.pop("gpufleet:files", None)
+    for key in ("files", "lustre"):
+        config.pop(f"gpufleet:{key}", None)
     return name, {**config, **{f"gpufleet:{key}": value for key, value in own.items()}}

@@ -20,6 +20,9 @@ KEPT_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827
 """docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html"""
 INFREQUENT_DAYS = (1, 7, 14, 30, 60, 90, 180, 270, 365)
 """docs.aws.amazon.com/efs/latest/ug/API_LifecyclePolicy.html"""
+LUSTRE_STEPS = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
+"""MB/s for each TiB, and with EFA the sizes' step in GiB: docs.aws.amazon.com/fsx/latest/LustreGuide/
+increase-storage-capacity.html; without, 1200 or multiples of 2400 (API_CreateFileSystem.html)."""
 UPSTREAMS = {"quay": "quay.io", "k8s": "registry.k8s.io", "ecr-public": "public.ecr.aws"}
 """Of those that need no login: docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html"""
 
