@@ -163,7 +163,11 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "vnet_id": of("Network", "vnetId"),
             "client_principal_ids": {"nodes": of("NodeIdentity", "principalId")},
         },
-        "LustreFiles": {**_AZURE, "filesystem_subnet_id": of("Network", "subnetIds", "endpoints")},
+        "LustreFiles": {
+            **_AZURE,
+            "filesystem_subnet_id": of("Network", "subnetIds", "endpoints"),
+            "node_zones": ["2"],
+        },
         "NfsShare": {
             **_AZURE,
             "client_subnet_ids": {"nodes": of("Network", "subnetIds", "nodes")},
