@@ -114,6 +114,30 @@ def test_kueue_that_is_there_already(preview):
     assert recording.one(f"kubernetes:{API}:ResourceFlavor", "gpus-flavor-cpu").depends_on == frozenset()
 
 
+def test_overflow_brings_one_program_that_may_do_what_it_needs(preview):
+    overflow = {"capacity_timeout_minutes": 15, "pools": ["h100", "a100"]}
+    recording, found = inputs(ARGS | {"overflow": overflow}, preview)
+    assert found["gpus-overflow-role"]["rules"] == [
+        {"apiGroups": ["kubeflow.org"], "resources": ["mpijobs"], "verbs": ["list", "patch"]},
+        {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"], "verbs": ["list", "patch"]},
+        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list", "delete"]},
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+    ]
+    pod = found["gpus-overflow-deployment"]["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert (container["image"], pod["serviceAccountName"]) == ("docker.io/library/python:3.13-alpine", "gpus-overflow")
+    assert "def next_change(" in found["gpus-overflow-program"]["data"]["overflow.py"]
+    needs = {each.name: each.depends_on for each in recording.resources if each.custom}
+    assert needs["gpus-overflow-account"] == {"gpus-release"}
+    assert needs["gpus-overflow-deployment"] == {"gpus-overflow-program"}
+
+    own = overflow | {"image": "r.example.com/python"}
+    _, found = inputs(ARGS | {"overflow": own, "node_selector": {"a": "b"}}, preview)
+    pod = found["gpus-overflow-deployment"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"] == "r.example.com/python:3.13-alpine"
+    assert pod["nodeSelector"] == {"a": "b"}
+
+
 def test_a_flavor_may_be_the_nodes_of_one_place_and_pool(preview):
     kind = FLAVORS["h100"] | {"place": "onprem", "pool": "lab-h100"}
     _, found = inputs({"flavors": {"h100": kind}, "quotas": {"vision": {"h100": 8}}}, preview)
@@ -144,6 +168,14 @@ def test_a_flavor_may_be_the_nodes_of_one_place_and_pool(preview):
             {"flavors": FLAVORS | {"cpu": FLAVORS["h100"]}},
             "flavors=cpu: is taken by the flavor for launchers; use another name, such as the GPU's "
             "[any-queue-flavor-name]",
+        ),
+        (
+            {"overflow": {"capacity_timeout_minutes": 15, "pools": ["h10"]}},
+            "overflow.pools=h10: is not an allowed value; did you mean h100? (use h100 or a100) [any-argument-word]",
+        ),
+        (
+            {"overflow": {"capacity_timeout_minutes": 15, "pools": ["h100", "h100"]}},
+            "overflow.pools=[h100, h100]: names h100 twice; name it once [any-argument-distinct]",
         ),
         ({"quotas": {}}, "quotas=[]: is empty; give at least one namespace [any-argument-not-empty]"),
     ],

@@ -154,6 +154,16 @@ def _metrics(file: Path) -> object:
     return [each.activity for each in gpu_uses(file.read_bytes().decode("utf-8", "replace"))]
 
 
+def _steps(file: Path) -> object:
+    from gpufleet.jobs.kubernetes.overflow_program import RECORD, STEPS
+    from gpufleet.jobs.kubernetes.step_states import step_lines, step_states
+
+    planned = file.read_text(encoding="utf-8", errors="replace")
+    tried = json.dumps([{"pool": "a", "since": "2026-11-28T05:00:00Z"}])
+    jobs = [{STEPS: planned, RECORD: tried}, {STEPS: planned, RECORD: planned}]
+    return [step_lines(step_states({"metadata": {"annotations": each}})) for each in jobs]
+
+
 READERS = {
     "ledger": Reader(_ledger, ["usage/ledger.py", "usage/allocation.py"], _allocations, form=as_json_lines),
     "job folders": Reader(_job_folders, ["jobs/ssh/job_record.py"], lambda: [_RECORD], form=_listing),
@@ -167,6 +177,11 @@ READERS = {
         _data_listing,
         ["jobs/kubernetes/volume_files.py"],
         texts=lambda: [b"12 1700000000 ./a/b.txt//\n4 1700000000 ./c\nd//\n"],
+    ),
+    "steps of a job": Reader(
+        _steps,
+        ["jobs/kubernetes/step_states.py"],
+        lambda: [[{"pool": "a", "zone": "z", "market": "spot", "nodes": 2, "usd_per_hour": 1.5, "seconds": 60}]],
     ),
     "idle history": Reader(
         _idle,

@@ -52,6 +52,13 @@ _OPTIONS = (
         "it submits.",
     ),
     click.option("--pool", metavar="NAME", help="Kubernetes, Azure Batch, Slurm. Default: the environment's only one."),
+    click.option(
+        "--pools",
+        metavar="A,B",
+        callback=lambda context, option, text: None if text is None else [each.strip() for each in text.split(",")],
+        help="Kubernetes, with a queue that overflows: pools in order; when one's capacity does not come in time, the "
+        "next. Default: the environment's order.",
+    ),
     click.option("--gpu", metavar="MODEL", help="Kubernetes: GPU model of the nodes, such as V100, instead of a pool."),
     click.option(
         "--place",

@@ -181,6 +181,8 @@ def status(environment: str, job: str, program: Path, outputs: Path | None, on: 
         click.echo(f"  {line}")
     if isinstance(children, dict) and children:
         click.echo("  children: " + ", ".join(f"{number} {state}" for state, number in children.items()))
+    for line in _step_lines(found):
+        click.echo(f"  {line}")
     if found.get("activity"):
         click.echo(f"  GPUs: {found['activity']} ({found['gpuPercent']:.0f} % utilization)")
     if found.get("outputs"):
@@ -258,6 +260,15 @@ def _activity(settings: "JobSettings", job: str) -> tuple[str | None, float | No
     except UserError:
         return None, None
     return (found.activity, found.percent) if found else (None, None)
+
+
+def _step_lines(found: Mapping[str, object]) -> list[str]:
+    """The pools that a job on Kubernetes has in order, a line each."""
+    if "steps" not in found:
+        return []
+    from gpufleet.jobs.kubernetes.step_states import step_lines
+
+    return step_lines(found["steps"])
 
 
 def _within_budgets(settings: "JobSettings", job: "JobRequest") -> list[str]:

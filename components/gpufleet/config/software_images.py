@@ -5,7 +5,7 @@ from typing import Any
 
 from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_parts import software_of
-from gpufleet.kubernetes import autoscaler, dcgm_exporter, device_plugin, mpi_operator, node_health, queue
+from gpufleet.kubernetes import autoscaler, dcgm_exporter, device_plugin, mpi_operator, node_health, overflow, queue
 
 _HUB = {"hub": "quay.io/jupyterhub/k8s-hub", "proxy.chp": "quay.io/jupyterhub/configurable-http-proxy"}
 """Images of JupyterHub's chart. Source: github.com/jupyterhub/zero-to-jupyterhub-k8s, jupyterhub/values.yaml."""
@@ -35,6 +35,8 @@ def software_images(config: AwsConfig) -> dict[str, str]:
         images["autoscaler.image"] = chosen or scaler.get("image", autoscaler.IMAGE)
     if "queue" in config and config["queue"].get("install", True):
         images["queue.image"] = config["queue"].get("image", queue.IMAGE)
+    if "overflow" in config.get("queue", {}):
+        images["queue.overflow.image"] = config["queue"]["overflow"].get("image", overflow.IMAGE)
     if "notebooks" in config:
         hub = config["notebooks"]
         images |= {f"notebooks.images.{number}": image for number, image in enumerate(hub["images"])}

@@ -53,6 +53,9 @@ class JobRequest(TypedDict):
 
     pool: NotRequired[str]
     """Default: the environment's only one."""
+    pools: NotRequired[Sequence[str]]
+    """Kubernetes, with a queue that overflows: pools in order, taken one after the other when capacity does not come.
+    Default: the environment's, where no pool, gpu or place is given."""
     gpu: NotRequired[str]
     """GPU model of the nodes, for instance V100, instead of a pool."""
     place: NotRequired[str]
@@ -93,7 +96,9 @@ class JobRequest(TypedDict):
 
 _AWS_ONLY = ("array", "params", "grid", "vcpus", "memory_gib", "share")
 _PLACES = ("gpu", "place", "prefer")
+_IN_ORDER = "is for Kubernetes, with gpufleet:queue.overflow; "
 _UNSUPPORTED_ON_SERVERS = {
+    "pools": f"{_IN_ORDER}here use one of pool and gpu",
     **dict.fromkeys(("array", "params", "grid"), "is for AWS Batch (--on batch); submit each run"),
     "tags": "is for AWS Batch and Azure Batch",
     "grace_seconds": "is for Kubernetes",
@@ -109,6 +114,7 @@ _UNSUPPORTED_KEYS = {
         "script": "is for AWS Batch, Azure Batch, Slurm and hosts; on Kubernetes copy it with `gpufleet data put`",
     },
     "batch": {
+        "pools": f"{_IN_ORDER}on AWS Batch the queue has an order of compute environments, use --queue",
         **dict.fromkeys(_PLACES, "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue"),
         "launcher": "is for Slurm and hosts; on AWS Batch mpirun starts the ranks",
         "pool": "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
@@ -118,6 +124,7 @@ _UNSUPPORTED_KEYS = {
         "volume_claim": "is for Kubernetes; on AWS Batch the job definition mounts the shared files",
     },
     "azure-batch": {
+        "pools": f"{_IN_ORDER}on Azure Batch use --pool",
         **dict.fromkeys(_PLACES, "is for Kubernetes; on Azure Batch a pool has the nodes, use --pool"),
         **dict.fromkeys(_AWS_ONLY, "is for AWS Batch (--on batch)"),
         "array": "is for AWS Batch (--on batch); on Azure Batch submit each run",

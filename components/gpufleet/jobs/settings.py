@@ -56,6 +56,11 @@ class JobSettings:
     users: Mapping[str, User] = field(default_factory=dict)
     """The team's users by name; where there are none, jobs run as uid 1000 of their image."""
 
+    overflow: Mapping[str, Any] = field(default_factory=dict)
+    """How jobs move from pool to pool, as `gpufleet.jobs.stack_output.OverflowOutput`; empty: they do not."""
+    quota: Mapping[str, int] | None = None
+    """GPUs of each pool that the team's jobs may hold at a time; None: not known."""
+
     budgets: Mapping[str, Any] = field(default_factory=dict)
     """Budgets of users and projects, as `gpufleet.jobs.budgets.JobBudgetsConfig`."""
     usd_per_gpu_hour: Mapping[str, float] = field(default_factory=dict)
@@ -151,6 +156,8 @@ def read_settings(
         hosts=hosts_settings(jobs, environment) if on == "hosts" else None,
         team=_text(jobs, "team"),
         project=_text(jobs, "project"),
+        overflow=_mapping(jobs, "overflow", environment),
+        quota=_mapping(jobs, "quota", environment) if "quota" in jobs else None,
         budgets=_mapping(jobs, "budgets", environment),
         usd_per_gpu_hour=_mapping(jobs, "usd_per_gpu_hour", environment),
         users=users_from_outputs(_mapping(jobs, "users", environment), jobs.get("gid")),

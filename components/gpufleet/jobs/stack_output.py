@@ -45,6 +45,15 @@ class PoolOutput(TypedDict, total=False):
     """Whether its nodes reach the shared volume's files. Default true."""
 
 
+class OverflowOutput(TypedDict, total=False):
+    """How jobs move from pool to pool when capacity does not come."""
+
+    capacity_timeout_minutes: float
+    """Minutes after which a job gives a pool up."""
+    pools: Sequence[str]
+    """The order of jobs that name no pool. Default: none; such jobs have one pool."""
+
+
 class UserOutput(TypedDict):
     """A user of the team."""
 
@@ -67,6 +76,10 @@ class JobsOutput(TypedDict, total=False):
     image_pull_secret: str
     queue: str
     """The team's LocalQueue, where Kueue is installed."""
+    quota: Mapping[str, int]
+    """GPUs of each pool that the team's jobs may hold at a time, with a queue that overflows. Default: not known."""
+    overflow: OverflowOutput
+    """Where the queue overflows from pool to pool."""
     users: Mapping[str, UserOutput]
     """The team's users by name. Default: jobs run as uid 1000 of their image."""
     gid: int

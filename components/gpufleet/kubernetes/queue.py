@@ -8,6 +8,7 @@ import pulumi
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.overflow import OverflowConfig, plan_overflow
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.queue import validate_queue
@@ -54,6 +55,8 @@ class QueueConfig(TypedDict):
     """Version of Kueue's chart. Default 0.19.2."""
     image: NotRequired[str]
     """Repository of the image, for a closed network; its tag is the chart's. Default registry.k8s.io/kueue/kueue."""
+    overflow: NotRequired[OverflowConfig]
+    """Jobs with pools in order move to the next one when capacity does not come within a time. Default: they wait."""
 
 
 class QueueArgs(QueueConfig):
@@ -187,6 +190,10 @@ class Queue(Component):
         needed = self._installed(name, args)
         if args.get("topology", False):
             needed = [self._object(f"{name}-topology", plan_topology(name), needed)]
+        if "overflow" in args:
+            made = needed
+            for short, document in plan_overflow(name, args["overflow"], args.get("node_selector", {})).items():
+                made = [self._object(f"{name}-overflow-{short}", document, made)]
         flavors = [
             self._object(f"{name}-flavor-{short}", document, needed)
             for short, document in plan_flavors(name, args).items()

@@ -1,7 +1,7 @@
 """The queue of a cluster: a flavor for each pool, in the order in which jobs take them."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from gpufleet.kubernetes.queue import Flavor
 from gpufleet.platform.config import PlatformConfig, PoolQueueConfig
@@ -31,6 +31,15 @@ def queue_pools(config: PlatformConfig, queue: PoolQueueConfig, pools: Pools) ->
         "flavors": {name: _flavor(known[name], pools[name].get("label", name)) for name in order},
         "quotas": quotas_of(config, {name: known[name].gpus for name in order}),
     }
+
+
+def overflow_output(config: PlatformConfig, pools: Pools, namespace: str) -> dict[str, Any]:
+    """What a team's jobs need to know to move from pool to pool; nothing without overflow."""
+    queue = config.get("queue")
+    if queue is None or "overflow" not in queue:
+        return {}
+    told = {key: queue["overflow"][key] for key in ("capacity_timeout_minutes", "pools") if key in queue["overflow"]}
+    return {"overflow": told, "quota": dict(queue_pools(config, queue, pools)["quotas"].get(namespace, {}))}
 
 
 def _flavor(pool: CountedPool, label: str) -> Flavor:

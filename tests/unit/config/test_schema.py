@@ -172,6 +172,7 @@ DEV = content(CONFIG / "Pulumi.aws-dev.yaml")
         (("gpufleet:usage",), {"nat_gb": -1}),
         (("gpufleet:quotas",), [{"family": "P", "market": "spot", "limit": -1}]),
         (("gpufleet:budgets",), {"users": {"ann": {"usd_per_month": 0}}}),
+        (("gpufleet:queue",), {"overflow": {"capacity_timeout_minutes": 0}}),
         (("gpufleet:budgets",), {"users": {"ann": {"usd_per_month": 5, "at_end": "stop"}}}),
     ],
     ids=str,
@@ -229,6 +230,7 @@ def test_every_other_range_is_of_a_reader():
         "cost.usage_assumptions.UsageArgs",
         "plan.quota_limits.QuotaArgs",
         "jobs.budgets.JobBudgetConfig",
+        "kubernetes.overflow.OverflowConfig",
         # Its budget is one of the cloud's.
         "platform.config.TeamBudgetConfig",
         # As that of MultinodeConfig.

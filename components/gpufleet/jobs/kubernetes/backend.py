@@ -1,7 +1,7 @@
 """MPI jobs on Kubernetes, implementing gpufleet.jobs.backend.Backend."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 
 from gpufleet.images.pinned_images import PinnedImage, read_pinned_images
 from gpufleet.jobs.backend import Note, Submission
@@ -10,8 +10,8 @@ from gpufleet.jobs.kubernetes import jobs
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from gpufleet.jobs.kubernetes.log_reader import read_log
+from gpufleet.jobs.kubernetes.ordered_submission import build_ordered_submission
 from gpufleet.jobs.kubernetes.secrets import put_secret
-from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
@@ -38,7 +38,8 @@ class KubernetesBackend:
             known.update(read_pinned_images(self._api, self._settings.namespace))
             return {repository: image.pinned for repository, image in known.items()}
 
-        job = build_submission(self._settings, request, recorded, lambda pinned: _cuda_of(pinned, known.values()))
+        cuda = lambda pinned: _cuda_of(pinned, known.values())  # noqa: E731
+        job = build_ordered_submission(self._settings, request, cache(recorded), cuda)
         return Submission(job.manifest["metadata"]["name"], job.manifest, job.advice)
 
     def submit(self, submission: Submission, note: Note) -> str:

@@ -9,6 +9,7 @@ from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Kube
 from gpufleet.jobs.kubernetes.operator_check import operator_error
 from gpufleet.jobs.kubernetes.pending_reasons import pending_reasons
 from gpufleet.jobs.kubernetes.status import JobState, container_exit_code, job_status, worker_count
+from gpufleet.jobs.kubernetes.step_states import step_states
 
 
 def list_jobs(api: KubernetesApi, namespace: str) -> list[dict[str, object]]:
@@ -43,7 +44,9 @@ def job_details(api: KubernetesApi, namespace: str, name: str) -> dict[str, obje
     job = find_job(api, namespace, name)
     state = job_status(job).state
     waiting = [] if state.ended or state is JobState.RUNNING else pending_reasons(api, job)
-    return job_summary(job) | {"waiting": waiting, "exitCode": launcher_exit_code(api, namespace, name)}
+    steps = step_states(job)
+    found = {"waiting": waiting, "exitCode": launcher_exit_code(api, namespace, name)}
+    return job_summary(job) | found | ({"steps": steps} if steps else {})
 
 
 def find_job(api: KubernetesApi, namespace: str, name: str) -> KubernetesObject:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import at_least, not_empty
+from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 from gpufleet.rules.kubernetes.device_plugins import repository_form, validate_object_labels
 from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
@@ -14,6 +14,7 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 _MOST = 63
 """Flavors of one group, less the one for pods without GPUs."""
+_NODE_MINUTES = 6
 
 
 @rule("any-queue-flavor", Severity.ERROR)
@@ -65,8 +66,21 @@ def flavor_count(*, count: int) -> Outcome:
     return failed("flavors", count, f"is more than the {_MOST} that Kueue allows", "make a queue for each kind of GPU")
 
 
+@rule("any-queue-overflow-timeout", Severity.WARNING)
+def overflow_timeout(*, minutes: float) -> Outcome:
+    """A pool is not given up before its nodes can be there.
+
+    Source: github.com/kubernetes/autoscaler/issues/3464: 4 to 6 minutes until pods run on a new node of EKS.
+    """
+    if minutes >= _NODE_MINUTES:
+        return passed()
+    wrong = f"is less than the {_NODE_MINUTES} minutes that a new node can take"
+    return failed("overflow.capacity_timeout_minutes", minutes, wrong, "give a pool's nodes the time to start")
+
+
 def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, version, image, labels."""
+    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, overflow, version, image,
+    labels."""
     flavors = coerce.mapping(args, "flavors")
     quotas = coerce.mapping(args, "quotas")
     findings = [
@@ -101,4 +115,19 @@ def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
         findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
     if isinstance(args.get("image"), str):
         findings.append(repository_form(argument="image", repository=coerce.text(args, "image")))
+    overflow = args.get("overflow")
+    return findings + (_overflow(overflow, tuple(flavors)) if isinstance(overflow, Mapping) else [])
+
+
+def _overflow(overflow: Mapping[str, object], flavors: Sequence[str]) -> list[Finding]:
+    """Findings on how jobs move from pool to pool. Flavors are called like their pools."""
+    minutes = overflow.get("capacity_timeout_minutes")
+    findings = [overflow_timeout(minutes=minutes)] if isinstance(minutes, int | float) else []
+    if "pools" in overflow:
+        pools = coerce.texts(overflow, "pools")
+        findings += [not_empty(argument="overflow.pools", values=pools, holds="pool")]
+        findings += [allowed_choice(argument="overflow.pools", word=each, legal=flavors) for each in pools]
+        findings += [distinct(argument="overflow.pools", values=pools)]
+    if isinstance(overflow.get("image"), str):
+        findings.append(repository_form(argument="overflow.image", repository=coerce.text(overflow, "image")))
     return findings

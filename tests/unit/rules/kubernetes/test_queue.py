@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.kubernetes.queue."""
 
-from gpufleet.rules.kubernetes.queue import flavor_count, flavor_known, flavor_name, flavor_whole
+from gpufleet.rules.kubernetes.queue import flavor_count, flavor_known, flavor_name, flavor_whole, overflow_timeout
 
 CASES = {
     flavor_known: [
@@ -45,6 +45,18 @@ CASES = {
             (
                 "trainers: flavors=cpu: is taken by the flavor for launchers; use another name, such as the "
                 "GPU's [any-queue-flavor-name]"
+            ),
+        ),
+    ],
+    overflow_timeout: [
+        ("limit", {"minutes": 6}, "pass", ""),
+        (
+            "below",
+            {"minutes": 5.9},
+            "fail",
+            (
+                "trainers: overflow.capacity_timeout_minutes=5.9: is less than the 6 minutes that a new node can take; "
+                "give a pool's nodes the time to start [any-queue-overflow-timeout]"
             ),
         ),
     ],
