@@ -56,6 +56,7 @@ Object = Mapping[str, Any]
 class Pool:
     """A node group that may grow and shrink. words, labels, taints, machine: as for Nodes.add.
 
+    capacity: nodes that its cloud gives; what is requested beyond them does not come. Default: all.
     tags, scaling_tags: those of the node group and of its Auto Scaling group; default: those of a gpufleet pool.
     """
 
@@ -64,6 +65,7 @@ class Pool:
     zone: str
     max: int
     min: int = 0
+    capacity: int | None = None
     network: str = "plain"
     words: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] | None = None
@@ -129,6 +131,8 @@ class Autoscaler:
     def scan(self, now: float) -> None:
         """One look. now: seconds of a clock that only goes forward. Raises ApiRefused and ApiSilent."""
         for begun, pool in [each for each in self._booting if now - each[0] >= self._boot]:
+            if pool.capacity is not None and len(self._nodes.of_pool(pool.pool)) >= pool.capacity:
+                continue
             self._booting.remove((begun, pool))
             [name] = self._nodes.add(
                 1, pool.type, pool.zone, pool.pool, pool.labels, pool.taints, pool.network, pool.words, pool.machine
