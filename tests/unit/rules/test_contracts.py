@@ -218,7 +218,11 @@ JOB = {
     "env": {"NCCL_DEBUG": "INFO"},
     "secrets": {"KEY": "wandb"},
 }
-QUEUE = {"flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}}, "quotas": {"vision": {"h100": 8}}}
+QUEUE = {
+    "flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}},
+    "quotas": {"vision": {"h100": 8}},
+    "overflow": {"capacity_timeout_minutes": 15, "pools": ["h100"]},
+}
 MOUNT = {"kind": "blob", "account": "store", "container": "scripts", "path": "scripts", "region": "eastus"}
 BATCH = "arn:aws:batch:us-east-1:123456789012:compute-environment/first"
 TRAINING = {
