@@ -68,6 +68,8 @@ ANSWERS = {
     "catalog/refresh/azure_services.py": "its own table",
     "choose/model_fit.py": "its own table",
     "cost/charges.py": "its own table",
+    "dashboards/grafana.py": "its own table",
+    "dashboards/rules.py": "its own table",
     "fleet/gpu_activity.py": "its own table",
     "images/mirror/error_messages.py": "its own table",
     "jobs/slurm/pending_reasons.py": "its own table",

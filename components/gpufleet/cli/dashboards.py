@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import json_option, print_json
 from gpufleet.cli.stack_options import any_team, of_environment, outputs_of, settings_of
 
 
@@ -13,8 +14,9 @@ from gpufleet.cli.stack_options import any_team, of_environment, outputs_of, set
 @of_environment
 @click.option("--to", "folder", default=Path("dashboards"), type=click.Path(path_type=Path), metavar="DIR",
               show_default=True, help="Folder of the files; it is made.")  # fmt: skip
+@json_option
 @exit_with_errors
-def dashboards(environment: str, program: Path, outputs: Path | None, folder: Path) -> int:
+def dashboards(environment: str, program: Path, outputs: Path | None, folder: Path, as_json: bool) -> int:
     """Write a Grafana dashboard and the Prometheus rules that it reads.
 
     GPU activity, power, EFA and cost an hour, by job, team and pool. The rules hold the prices of the environment's
@@ -48,6 +50,9 @@ def dashboards(environment: str, program: Path, outputs: Path | None, folder: Pa
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"to={folder}: {error.strerror}; name a folder that can be written") from None
+    if as_json:
+        print_json({"files": [str(folder / name) for name in files], "usd_per_gpu_hour": prices, "unpriced": unknown})
+        return 0
     click.echo(f"{folder}: dashboard.json for Grafana, rules.yaml for Prometheus")
     for name in unknown:
         click.echo(f"note: pool {name} has no one price, so it has no cost in the dashboard", err=True)

@@ -95,6 +95,8 @@ def test_command_writes_both_files_and_names_pools_without_a_price(outputs: Path
     assert json.loads((folder / "dashboard.json").read_text()) == dashboard()
     (group,) = yaml.safe_load((folder / "rules.yaml").read_text())["groups"]
     assert len([rule for rule in group["rules"] if rule["record"] == "pool:gpufleet_gpu_hour:usd"]) == 1
+    again = CliRunner().invoke(main, ["dashboards", "dev", "--outputs", str(outputs), "--to", str(folder), "--json"])
+    assert json.loads(again.stdout)["unpriced"] == ["odd"]
     assert done.stderr == "note: pool odd has no one price, so it has no cost in the dashboard\n"
 
 
