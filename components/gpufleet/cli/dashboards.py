@@ -17,7 +17,7 @@ from gpufleet.cli.stack_options import any_team, of_environment, outputs_of, set
 @json_option
 @exit_with_errors
 def dashboards(environment: str, program: Path, outputs: Path | None, folder: Path, as_json: bool) -> int:
-    """Write a Grafana dashboard and the Prometheus rules that it reads.
+    """Write a Grafana dashboard and Prometheus rules for it.
 
     GPU activity, power, EFA and cost an hour, by job, team and pool. The rules hold the prices of the environment's
     pools, so run it again when pools or prices change.

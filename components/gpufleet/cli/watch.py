@@ -35,7 +35,7 @@ def watch(
     wide: bool,
     as_json: bool,
 ) -> int:
-    """Show nodes, GPUs, cost an hour and jobs of an environment, renewed every few seconds.
+    """Show the nodes, GPUs, cost and jobs of an environment, live.
 
     Ctrl-C ends it; nothing is changed. GPU activity comes from the cluster's exporter, as in `gpufleet ps`.
 

@@ -23,6 +23,7 @@ from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.azure.nfs_share import validate_nfs_share
 from gpufleet.rules.azure.storage_files import validate_azure_files
 from gpufleet.rules.budget import validate_budget
+from gpufleet.rules.kubernetes.node_health import validate_node_health
 from gpufleet.rules.rule import Status
 from gpufleet.typed_dicts import fields_of, is_record
 
@@ -200,6 +201,10 @@ RULES = {
     "azure.nfs_share.NfsShareConfig.gib": validate_nfs_share,
     "azure.shared_files.SharedFilesConfig.share_gib": lambda args: validate_azure_files({"shares": ["a"]} | args),
     "aws.budget.BudgetConfig.usd_per_month": lambda args: validate_budget({"emails": ["a@b.de"]} | args),
+    **{
+        f"kubernetes.node_health.NodeHealthConfig.{key}": validate_node_health
+        for key in ("most_percent", "every_seconds", "lasting_minutes", "young_minutes")
+    },
     "azure.budget.BudgetConfig.usd_per_month": lambda args: validate_azure_budget({"emails": ["a@b.de"]} | args),
 }
 """Numbers with a range, by definition and key, and who refuses others: what both read is tested above."""

@@ -123,8 +123,9 @@ def test_nodes_may_fill_the_registrys_caches():
     assert [name for name in program().names(ROLE_POLICY) if "registry" in name] == []
 
 
-def test_node_health_knows_the_gpus_of_own_servers():
-    made = program(software=["device-plugin", "dcgm-exporter", "node-health"], node_health={"most_percent": 50})
+def test_node_health_comes_where_software_names_it():
+    software = ["device-plugin", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter", "node-health"]
+    made = program(software=software, node_health={"most_percent": 50})
     deployment = made.one("kubernetes:apps/v1:Deployment", "dev-node-health-deployment").inputs
     command = deployment["spec"]["template"]["spec"]["containers"][0]["command"]
     assert command[command.index("--most-percent") + 1] == "50"
