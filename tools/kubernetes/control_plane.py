@@ -26,6 +26,7 @@ from tools.kubernetes import commands
 from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent, wait_until
 from tools.kubernetes.commands import HOST, Layout
 from tools.kubernetes.credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
+from tools.kubernetes.jobset import install_jobset
 from tools.kubernetes.kueue import install_kueue
 from tools.kubernetes.kwok_stages import write_stages
 from tools.kubernetes.processes import Identity, ProcessEnded, Processes
@@ -161,6 +162,10 @@ class ControlPlane:
                 document["spec"]["template"]["spec"]["containers"][0]["args"] += arguments
             self.client.apply(document)
         self._wait("the MPI operator leads", self._mpi_operator_leads)
+
+    def install_jobset(self) -> None:
+        """Install JobSet, before Kueue where that is to queue its jobs; wait until it answers (jobset.py)."""
+        install_jobset(self.client, self.layout, self._wait)
 
     def install_kueue(self) -> None:
         """Install Kueue, after the MPI operator, whose jobs it is to manage; wait until it answers (kueue.py)."""

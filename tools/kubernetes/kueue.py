@@ -1,15 +1,12 @@
 """Kueue on a control plane: its own definitions, role, configuration and webhooks, and its real controller.
 
 What is not as its chart makes it, and why:
-- The controller runs on this machine (supervisor.py), so the API server calls its webhooks at a port of 127.0.0.1 and
-  not through a Service. Both show the API server's certificate, which is for that address.
+- Its webhooks are called at a port of 127.0.0.1: see webhook_controller.py.
 - It serves no metrics, health checks and list of pending workloads: these would listen on every address.
 - It is alone, and so does not elect a leader.
 - Its definitions are not converted to v1beta1, which nothing here asks for.
 """
 
-import base64
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ import yaml
 from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
 from tools.kubernetes.commands import HOST, Layout
 from tools.kubernetes.programs import Program, programs
+from tools.kubernetes.webhook_controller import Loader, copy_certificate, deployment, named_roles, webhooks
 from tools.ports import free_ports
 
 NAMESPACE = "kueue-system"
@@ -26,9 +24,7 @@ NAME = "kueue-controller-manager"
 """Of its Deployment and of its service account."""
 CONFIG = "controller_manager_config.yaml"
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _GROUP = "kueue.x-k8s.io"
-_RBAC = "rbac.authorization.k8s.io/v1"
 
 
 def install_kueue(client: ApiClient, layout: Layout, wait: Callable[[str, Callable[[], bool]], None]) -> None:
@@ -44,15 +40,17 @@ def install_kueue(client: ApiClient, layout: Layout, wait: Callable[[str, Callab
     for document in kinds:
         client.apply(document)
     wait("Kueue's kinds are served", lambda: _served(client) >= len(kinds))
-    port = config["webhook"]["port"]
-    for document in [*_deployment(program, folder), *_webhooks(program, layout, port)]:
+    image = f"registry.k8s.io/kueue/kueue:v{program.version}"
+    hooks = webhooks(program.file("manifests.yaml"), "kueue", layout, config["webhook"]["port"], _selector)
+    made = deployment(NAMESPACE, NAME, image, [f"--config={folder / CONFIG}"], _roles(program))
+    for document in [*made, *hooks]:
         client.apply(document)
     wait("Kueue's webhooks answer", lambda: _answers(client))
 
 
 def _definitions(program: Program) -> Iterator[dict[str, Any]]:
     for file in sorted(program.directory.glob(f"{_GROUP}_*.yaml")):
-        yield yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
+        yield yaml.load(file.read_text(encoding="utf-8"), Loader=Loader)
 
 
 def _configuration(program: Program, layout: Layout, folder: Path) -> dict[str, Any]:
@@ -60,8 +58,7 @@ def _configuration(program: Program, layout: Layout, folder: Path) -> dict[str, 
     path = folder / CONFIG
     if path.exists():
         return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
-    shutil.copyfile(layout.authority, folder / "tls.crt")
-    shutil.copy(layout.certificates / "apiserver.key", folder / "tls.key")
+    copy_certificate(layout, folder)
     published = program.file(CONFIG).read_text(encoding="utf-8")
     config = yaml.safe_load(published) | {
         "namespace": NAMESPACE,
@@ -76,69 +73,16 @@ def _configuration(program: Program, layout: Layout, folder: Path) -> dict[str, 
     return dict(config)
 
 
-def _deployment(program: Program, folder: Path) -> list[dict[str, Any]]:
-    """Namespace, service account with Kueue's own role, and the Deployment that the supervisor follows."""
-    place = {"name": NAME, "namespace": NAMESPACE}
-    roles = list(_roles(program))
-    labels = {"app.kubernetes.io/name": "kueue"}
-    container = {"name": "manager", "image": f"registry.k8s.io/kueue/kueue:v{program.version}"}
-    spec = {"serviceAccountName": NAME, "containers": [container | {"args": [f"--config={folder / CONFIG}"]}]}
-    bindings = [
-        {
-            "apiVersion": _RBAC,
-            "kind": f"{role['kind']}Binding",
-            "metadata": role["metadata"],
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": role["kind"],
-                "name": role["metadata"]["name"],
-            },
-            "subjects": [{"kind": "ServiceAccount", **place}],
-        }
-        for role in roles
-    ]
-    return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": place},
-        *roles,
-        *bindings,
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": place,
-            "spec": {
-                "replicas": 1,
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": spec},
-            },
-        },
-    ]
-
-
-def _roles(program: Program) -> Iterator[dict[str, Any]]:
+def _roles(program: Program) -> list[dict[str, Any]]:
     """Its own: on the cluster, and on the secrets of its namespace."""
-    for name in ("role.yaml", "manager_secrets_role.yaml"):
-        for role in yaml.load_all(program.file(name).read_text(encoding="utf-8"), Loader=_LOADER):
-            if role:
-                place = {"namespace": NAMESPACE} if role["kind"] == "Role" else {}
-                yield role | {"metadata": {"name": f"kueue-{role['metadata']['name']}", **place}}
+    files = (program.file("role.yaml"), program.file("manager_secrets_role.yaml"))
+    return [role for file in files for role in named_roles(file, "kueue", NAMESPACE)]
 
 
-def _webhooks(program: Program, layout: Layout, port: int) -> Iterator[dict[str, Any]]:
-    """Its webhooks, at that port. As in its chart, those on jobs and pods leave its own namespace alone."""
-    authority = base64.b64encode(layout.authority.read_bytes()).decode()
+def _selector(hook: dict[str, Any]) -> dict[str, Any]:
+    """As in its chart, webhooks on jobs and pods leave its own namespace alone."""
     own = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", NAMESPACE]}
-    text = program.file("manifests.yaml").read_text(encoding="utf-8")
-    for document in yaml.load_all(text, Loader=_LOADER):
-        if not document:
-            continue
-        document["metadata"]["name"] = f"kueue-{document['metadata']['name']}"
-        for hook in document["webhooks"]:
-            path = hook["clientConfig"]["service"]["path"]
-            hook["clientConfig"] = {"url": f"https://{HOST}:{port}{path}", "caBundle": authority}
-            if not _is_on(hook, _GROUP):
-                hook["namespaceSelector"] = {"matchExpressions": [own]}
-        yield document
+    return {} if _is_on(hook, _GROUP) else {"namespaceSelector": {"matchExpressions": [own]}}
 
 
 def _is_on(hook: Mapping[str, Any], group: str) -> bool:

@@ -174,7 +174,8 @@ def status(environment: str, job: str, program: Path, outputs: Path | None, on: 
         click.echo(json.dumps(found, indent=2))
         return 0
     why = ": ".join(str(found[key]) for key in ("reason", "message") if found[key])
-    code = "" if found["exitCode"] is None else f", the {backend.process}'s exit code is {found['exitCode']}"
+    process = found.get("process", backend.process)
+    code = "" if found["exitCode"] is None else f", the {process}'s exit code is {found['exitCode']}"
     click.echo(f"{job}: {found['state']}{code}" + (f" ({why})" if why else ""))
     waiting, children = found["waiting"], found.get("childrenByState")
     for line in waiting if isinstance(waiting, list) else []:

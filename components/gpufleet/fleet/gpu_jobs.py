@@ -10,8 +10,13 @@ from gpufleet.fleet.gpu_metrics import GpuUse
 from gpufleet.fleet.stack_state import parse_time
 
 GPU = "nvidia.com/gpu"
-JOB_LABELS = ("training.kubeflow.org/job-name", "batch.kubernetes.io/job-name", "job-name")
-"""Labels by which a pod says which job it is of: the MPI operator's, Kubernetes' own, and its older one."""
+JOB_LABELS = (
+    "training.kubeflow.org/job-name",
+    "jobset.sigs.k8s.io/jobset-name",
+    "batch.kubernetes.io/job-name",
+    "job-name",
+)
+"""Labels by which a pod says which job it is of: the MPI operator's, JobSet's, Kubernetes' own, and its older one."""
 USER_LABELS = ("gpufleet.dev/user", "hub.jupyter.org/username")
 """Labels with a pod's user: of jobs, and of JupyterHub's notebooks."""
 HUNG_AFTER = timedelta(minutes=30)

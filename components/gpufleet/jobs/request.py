@@ -28,8 +28,8 @@ class JobRequest(TypedDict):
     name: NotRequired[str]
     """Default: made from the command and the time."""
     launcher: NotRequired[str]
-    """Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch programs, which needs no OpenMPI. Default mpi,
-    as it is elsewhere."""
+    """Kubernetes, Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch programs, which needs no OpenMPI.
+    On Kubernetes it needs JobSet. Default mpi, as it is elsewhere."""
     gpus: NotRequired[int]
     """GPUs, and so processes, of each worker. Default: all of a node; AWS Batch: as the job definition says."""
     image: NotRequired[str]
@@ -110,13 +110,12 @@ _UNSUPPORTED_ON_SERVERS = {
 _UNSUPPORTED_KEYS = {
     "kubernetes": {
         **dict.fromkeys((*_AWS_ONLY, "nodes", "tags"), "is for AWS Batch (--on batch)"),
-        "launcher": "is for Slurm and hosts; on Kubernetes mpirun starts the ranks",
         "script": "is for AWS Batch, Azure Batch, Slurm and hosts; on Kubernetes copy it with `gpufleet data put`",
     },
     "batch": {
         "pools": f"{_IN_ORDER}on AWS Batch the queue has an order of compute environments, use --queue",
         **dict.fromkeys(_PLACES, "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue"),
-        "launcher": "is for Slurm and hosts; on AWS Batch mpirun starts the ranks",
+        "launcher": "is for Kubernetes, Slurm and hosts; on AWS Batch mpirun starts the ranks",
         "pool": "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
         "grace_seconds": "is for Kubernetes; AWS Batch always gives 30 s",
         "user": "is for Kubernetes; on AWS Batch the access point of the shared files says whose they are",
@@ -128,7 +127,7 @@ _UNSUPPORTED_KEYS = {
         **dict.fromkeys(_PLACES, "is for Kubernetes; on Azure Batch a pool has the nodes, use --pool"),
         **dict.fromkeys(_AWS_ONLY, "is for AWS Batch (--on batch)"),
         "array": "is for AWS Batch (--on batch); on Azure Batch submit each run",
-        "launcher": "is for Slurm and hosts; on Azure Batch mpirun starts the ranks",
+        "launcher": "is for Kubernetes, Slurm and hosts; on Azure Batch mpirun starts the ranks",
         "queue": "is for Kubernetes and AWS Batch; on Azure Batch a pool has the nodes, use --pool",
         "grace_seconds": "is for Kubernetes; Azure Batch does not say how long it waits",
         "user": "is for Kubernetes; on Azure Batch a job runs as the pool's own user",

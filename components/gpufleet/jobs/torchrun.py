@@ -1,4 +1,4 @@
-"""torchrun's command line, wherever the nodes come from: Slurm or plain hosts. No sshd, no OpenMPI.
+"""torchrun's command line, wherever the nodes come from: Kubernetes, Slurm or plain hosts. No sshd, no OpenMPI.
 
 Each node runs one torchrun, which starts its ranks. Nodes and their order are known before, so that the rendezvous is
 the static one: rank 0 is on the first node, and its output in the log of that node. Kubeflow's Trainer does the same

@@ -32,6 +32,7 @@ def plan_rights(args: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "metadata": {"name": name, "namespace": namespace},
         "rules": [
             _rule("kubeflow.org", "mpijobs", "create", "delete", "get", "list", "watch"),
+            _rule("jobset.x-k8s.io", "jobsets", "create", "delete", "get", "list", "watch"),
             _rule("kueue.x-k8s.io", "workloads", "get", "list", "watch"),
             _rule("", "pods", "get", "list", "watch"),
             _rule("", "pods/log", "get"),

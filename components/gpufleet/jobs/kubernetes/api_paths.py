@@ -7,19 +7,6 @@ ZONE_ID = "gpufleet.dev/zone-id"
 """Label of nodes that are near each other: in one zone of a cloud, or in one place of on-prem servers."""
 
 
-def jobs(namespace: str) -> str:
-    return f"{OPERATOR}/namespaces/{namespace}/mpijobs"
-
-
-def job(namespace: str, name: str) -> str:
-    return f"{jobs(namespace)}/{name}"
-
-
 def core(namespace: str, kind: str, name: str = "") -> str:
     """A namespaced kind of the core API in the plural, for instance pods; one object with a name."""
     return f"/api/v1/namespaces/{namespace}/{kind}" + (f"/{name}" if name else "")
-
-
-def job_selector(name: str, role: str = "") -> str:
-    """The label selector of a job's pods; role: launcher or worker."""
-    return f"{JOB_NAME}={name}" + (f",{JOB_ROLE}={role}" if role else "")

@@ -1,4 +1,4 @@
-"""MPI jobs on Kubernetes, implementing gpufleet.jobs.backend.Backend."""
+"""Jobs on Kubernetes, implementing gpufleet.jobs.backend.Backend."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
@@ -9,6 +9,7 @@ from gpufleet.jobs.events import Event
 from gpufleet.jobs.kubernetes import jobs
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
+from gpufleet.jobs.kubernetes.job_kind import kind_of
 from gpufleet.jobs.kubernetes.log_reader import read_log
 from gpufleet.jobs.kubernetes.ordered_submission import build_ordered_submission
 from gpufleet.jobs.kubernetes.secrets import put_secret
@@ -18,7 +19,7 @@ from gpufleet.jobs.settings import JobSettings
 
 
 class KubernetesBackend:
-    """The MPI jobs of one team's namespace. The cluster is not asked before it has to be."""
+    """The jobs of one team's namespace. The cluster is not asked before it has to be."""
 
     waits_for_after = True
     process = "launcher"
@@ -59,8 +60,8 @@ class KubernetesBackend:
         return KubernetesJobFollower(self._api, self._settings.namespace, name, resume, logs=logs).events()
 
     def read_log(self, name: str) -> Iterator[Event]:
-        jobs.find_job(self._api, self._settings.namespace, name)
-        return read_log(self._api, self._settings.namespace, name)
+        job = jobs.find_job(self._api, self._settings.namespace, name)
+        return read_log(self._api, self._settings.namespace, name, kind_of(job))
 
     def cancel(self, name: str) -> str:
         jobs.cancel_job(self._api, self._settings.namespace, name)

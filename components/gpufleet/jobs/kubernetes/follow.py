@@ -1,4 +1,4 @@
-"""Follow a job until it has ended: its states, what it waits for, and the launcher's log."""
+"""Follow a job until it has ended: its states, what it waits for, and the log of its launcher or worker 0."""
 
 import queue
 import time
@@ -10,9 +10,9 @@ from gpufleet.durations import format_duration
 from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.events import Event, EventKind
-from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesObject, KubernetesUnreachable
-from gpufleet.jobs.kubernetes.jobs import launcher_exit_code
+from gpufleet.jobs.kubernetes.job_kind import kind_of
+from gpufleet.jobs.kubernetes.jobs import look_up_job, process_exit_code
 from gpufleet.jobs.kubernetes.log_reader import LogReader
 from gpufleet.jobs.kubernetes.pending_reasons import pending_reasons
 from gpufleet.jobs.kubernetes.status import JobState, JobStatus, job_status
@@ -25,7 +25,7 @@ DRAIN_SECONDS = 30.0
 class KubernetesJobFollower:
     """One job, followed.
 
-    resume: the command that follows it again, for messages. logs: whether its launcher's log is wanted. shortest,
+    resume: the command that follows it again, for messages. logs: whether its log is wanted. shortest,
     longest: seconds between two looks at the job; they grow while nothing changes.
     """
 
@@ -73,12 +73,12 @@ class KubernetesJobFollower:
                 for line in looked.pending_reasons:
                     yield Event(EventKind.WAITING, line)
             if reader is not None and not reader.is_alive() and status.state is JobState.RUNNING and not reader.ident:
-                reader.start()
+                reader.start_of(kind_of(looked.job))
             yield from self._lines(reader, pause)
             pause = min(pause * 1.5, self.longest)
         if reader is not None:
             if not reader.ident:
-                reader.start()
+                reader.start_of(kind_of(looked.job))
             reader.job_ended()
             yield from self._last_lines(reader)
         yield from self._end(looked.job, status)
@@ -86,7 +86,7 @@ class KubernetesJobFollower:
     def _look(self) -> "_Look":
         """The job now. Without an answer: a note, and after a pause another look. Errors: UserError, see events."""
         try:
-            job = self.api.find(api_paths.job(self.namespace, self.name))
+            job = look_up_job(self.api, self.namespace, self.name)
             if job is not None and self._uid not in (None, job["metadata"]["uid"]):
                 job = None
             if job is None:
@@ -145,14 +145,15 @@ class KubernetesJobFollower:
         if status.state is JobState.SUCCEEDED:
             yield Event(EventKind.END, f"{self.name}: succeeded{took}", 0)
             return
-        code = self._exit_code()
-        ended = f"the launcher's exit code is {code}" if code else "the launcher has no exit code"
+        code = self._exit_code(job)
+        process = kind_of(job).process
+        ended = f"the {process}'s exit code is {code}" if code else f"the {process} has no exit code"
         why = ": ".join(word for word in (status.reason, status.message) if word)
         yield Event(EventKind.END, f"{self.name}: failed{took}: {ended}" + (f" ({why})" if why else ""), code or 1)
 
-    def _exit_code(self) -> int | None:
+    def _exit_code(self, job: KubernetesObject) -> int | None:
         try:
-            return launcher_exit_code(self.api, self.namespace, self.name)
+            return process_exit_code(self.api, job)
         except KubernetesUnreachable:
             return None
 

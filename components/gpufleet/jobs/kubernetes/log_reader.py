@@ -1,4 +1,4 @@
-"""Reads the logs of a job's launchers to their end, in its own thread, across streams that break."""
+"""Reads the logs of a job's launchers or workers 0 to their end, in its own thread, across streams that break."""
 
 import queue
 import threading
@@ -9,6 +9,7 @@ from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesBusy, KubernetesUnreachable
+from gpufleet.jobs.kubernetes.job_kind import MPI_JOB, JobKind
 from gpufleet.jobs.kubernetes.log_stream import KubernetesLogStream
 from gpufleet.jobs.kubernetes.status import container_exit_code
 
@@ -27,6 +28,7 @@ class LogReader(threading.Thread):
         super().__init__(name=f"log of {job}", daemon=True)
         self.events: queue.Queue[Event] = queue.Queue(_QUEUE_LINES)
         self._api, self._namespace, self._job = api, namespace, job
+        self._kind = MPI_JOB
         self._patience = backoff or Backoff(first=0.2, longest=10.0)
         self._patience.sleep = self._sleep
         self._stopped = threading.Event()
@@ -34,6 +36,11 @@ class LogReader(threading.Thread):
         self._read: set[str] = set()
         self._noted: set[str] = set()
         self._unreadable = 0
+
+    def start_of(self, kind: JobKind) -> None:
+        """Start to read, as a job of this kind."""
+        self._kind = kind
+        self.start()
 
     def stop(self) -> None:
         """Stop reading."""
@@ -56,7 +63,7 @@ class LogReader(threading.Thread):
                     return
                 continue
             except KubernetesApiError as error:
-                self._note(f"the launcher's log cannot be read: {error}")
+                self._note(f"the {self._kind.process}'s log cannot be read: {error}")
                 return
             if ended:
                 return
@@ -64,9 +71,8 @@ class LogReader(threading.Thread):
 
     def _next_launcher(self) -> Mapping[str, Any] | None:
         """The oldest launcher whose log is not read yet. Every try of a job has its own pod."""
-        found = self._api.get(
-            api_paths.core(self._namespace, "pods"), labelSelector=api_paths.job_selector(self._job, "launcher")
-        )
+        selector = self._kind.selector(self._job, process=True)
+        found = self._api.get(api_paths.core(self._namespace, "pods"), labelSelector=selector)
         unread = [pod for pod in found.get("items") or [] if pod["metadata"]["uid"] not in self._read]
         begun = [pod for pod in unread if (pod.get("status") or {}).get("phase") in ("Running", "Succeeded", "Failed")]
         return min(begun, key=lambda pod: str(pod["metadata"]["creationTimestamp"]), default=None)
@@ -75,7 +81,7 @@ class LogReader(threading.Thread):
         """Read one pod's log to its end, across as many streams as it takes."""
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         if self._read:
-            self._note(f"the launcher was started again: {name}")
+            self._note(f"the {self._kind.process} was started again: {name}")
         tail = KubernetesLogStream()
         while not self._stopped.is_set():
             try:
@@ -124,13 +130,13 @@ class LogReader(threading.Thread):
     def _go_on_after(self, error: KubernetesUnreachable) -> bool:
         """A stream or a question failed. False: give up on this log."""
         if isinstance(error, KubernetesBusy):
-            self._note(f"the launcher's log cannot be read now: {error}")
+            self._note(f"the {self._kind.process}'s log cannot be read now: {error}")
             self._unreadable += 1
             if self._job_ended.is_set() and self._unreadable >= _STILL_UNREADABLE:
                 return False
         if self._patience.pause():
             return not self._stopped.is_set()
-        self._note(f"the launcher's log is given up after {self._patience.limit:.0f} s: {error}")
+        self._note(f"the {self._kind.process}'s log is given up after {self._patience.limit:.0f} s: {error}")
         return False
 
     def _note(self, text: str) -> None:
@@ -152,12 +158,12 @@ class LogReader(threading.Thread):
         self._stopped.wait(seconds)
 
 
-def read_log(api: KubernetesApi, namespace: str, job: str) -> Iterator[Event]:
-    """What a job's launchers have written until now. Errors: UserError when a log cannot be read."""
-    found = api.get(api_paths.core(namespace, "pods"), labelSelector=api_paths.job_selector(job, "launcher"))
+def read_log(api: KubernetesApi, namespace: str, job: str, kind: JobKind = MPI_JOB) -> Iterator[Event]:
+    """What a job's launchers or workers 0 have written until now. Errors: UserError when a log cannot be read."""
+    found = api.get(api_paths.core(namespace, "pods"), labelSelector=kind.selector(job, process=True))
     pods = sorted(found.get("items") or [], key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
     if not pods:
-        yield Event(EventKind.NOTE, f"{job}: no launcher has started yet")
+        yield Event(EventKind.NOTE, f"{job}: no {kind.process} has started yet")
     for pod in pods:
         name = pod["metadata"]["name"]
         tail = KubernetesLogStream()

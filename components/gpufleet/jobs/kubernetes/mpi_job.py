@@ -166,20 +166,27 @@ def rank_environment(name: str, args: MpiJobArgs) -> dict[str, str]:
     """The environment variables of every rank, sorted by name.
 
     MASTER_ADDR is the first worker, on which rank 0 runs: OpenMPI fills the hosts in the hostfile's order.
-    GPUFLEET_NETWORK_GBPS is the line rate of a node on the job's network, where the instance type is given and known.
     """
     master = {
         "MASTER_ADDR": f"{name}-worker-0.{name}.{args['namespace']}.svc",
         "MASTER_PORT": str(MASTER_PORT),
     }
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if job_uid(args) == 0 else {}
+    return dict(sorted({**master, **root, **job_environment(args)}.items()))
+
+
+def job_environment(args: MpiJobArgs) -> dict[str, str]:
+    """Those variables that do not depend on what starts the ranks.
+
+    GPUFLEET_NETWORK_GBPS is the line rate of a node on the job's network, where the instance type is given and known.
+    """
     name_of_network = args.get("network", "plain")
     network = network_environment(name_of_network, *_given(args, "network_interface"))
     record = gpu_types().get(args.get("instance_type", ""))
     speed = line_rate(record, name_of_network) if record else None
     # What a program compares the bandwidth with that it measures: examples/train/network.py.
     rate = {"GPUFLEET_NETWORK_GBPS": f"{speed:g}"} if speed else {}
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if job_uid(args) == 0 else {}
-    return dict(sorted({**master, **network, **rate, **root, **args.get("env", {})}.items()))
+    return dict(sorted({**network, **rate, **args.get("env", {})}.items()))
 
 
 def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,7 @@
-"""The pods of an MPI job: a launcher that needs no GPU, and workers on GPU nodes of one zone."""
+"""The pods of an MPI job: a launcher that needs no GPU, and workers on GPU nodes of one zone.
+
+`gpu_pod` is a worker of any job.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -68,7 +71,7 @@ def launcher_pod(
         "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": elsewhere}]}
     }
     if domain := args.get("launcher_domain"):
-        affinity["podAffinity"] = _beside_workers(name, domain)
+        affinity["podAffinity"] = _beside(_worker_labels(name), domain)
     spec: dict[str, Any] = {"affinity": affinity}
     if args.get("launcher_on_gpu_nodes", False):
         # Value by value: those of a queue's flavors have another value, so that it gives none of them to a launcher.
@@ -82,28 +85,40 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
 
     The kubelet tells its first process that the pod will be taken, which tells the ranks: see worker.sh.
     """
-    gpus, uid = int(args["gpus_per_worker"]), job_uid(args)
-    limits = {GPU: str(gpus)} | ({EFA: str(efa), "hugepages-2Mi": HUGEPAGES} if efa else {})
-    reserved = {
-        "cpu": str(int(args.get("cpus", gpus))),
-        "memory": f"{int(args.get('memory_gib', 4 * gpus))}Gi",
-    }
+    uid = job_uid(args)
     container = {
         "name": "worker",
         "command": worker_process(public_key(uid), job_grace_seconds(args), sshd_command(uid)),
         "ports": [{"containerPort": SSH_PORT, "name": "ssh"}],
         "readinessProbe": {"tcpSocket": {"port": SSH_PORT}, "periodSeconds": 2},
-        # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
-        "resources": {"requests": {**reserved, **limits}, "limits": limits},
     }
+    return gpu_pod(args, efa, environment, container, _worker_labels(name))
+
+
+def gpu_pod(
+    args: Mapping[str, Any],
+    efa: int,
+    environment: Mapping[str, str],
+    container: Mapping[str, Any],
+    labels: Mapping[str, str],
+) -> dict[str, Any]:
+    """A pod with the GPUs of a worker, on nodes as the job wants them. labels: what all workers of the job have."""
+    gpus = int(args["gpus_per_worker"])
+    limits = {GPU: str(gpus)} | ({EFA: str(efa), "hugepages-2Mi": HUGEPAGES} if efa else {})
+    reserved = {
+        "cpu": str(int(args.get("cpus", gpus))),
+        "memory": f"{int(args.get('memory_gib', 4 * gpus))}Gi",
+    }
+    # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
+    resources = {"requests": {**reserved, **limits}, "limits": limits}
     spec: dict[str, Any] = {"nodeSelector": node_labels(args), "tolerations": _tolerations(args)}
     neighbours = args.get("neighbours", "topology.kubernetes.io/zone")
-    affinity = {} if "zone" in args else {"podAffinity": _beside_workers(name, neighbours)}
+    affinity = {} if "zone" in args else {"podAffinity": _beside(labels, neighbours)}
     if place := args.get("prefer_place"):
         affinity["nodeAffinity"] = _preferred(place)
     if affinity:
         spec["affinity"] = affinity
-    pod = _pod(args, container, spec, environment)
+    pod = _pod(args, {**container, "resources": resources}, spec, environment)
     if topology := args.get("topology"):
         pod["metadata"]["annotations"]["kueue.x-k8s.io/podset-required-topology"] = topology
     return pod
@@ -129,11 +144,14 @@ def _preferred(place: str) -> dict[str, Any]:
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": here}]}
 
 
-def _beside_workers(name: str, domain: str) -> dict[str, Any]:
+def _worker_labels(name: str) -> dict[str, str]:
+    return {"training.kubeflow.org/job-name": name, "training.kubeflow.org/job-role": "worker"}
+
+
+def _beside(labels: Mapping[str, str], domain: str) -> dict[str, Any]:
     """Where the job's workers are: workers follow the first one into its zone, so that the pool that grows for them is
     one too; the launcher follows its workers."""
-    labels = {"training.kubeflow.org/job-name": name, "training.kubeflow.org/job-role": "worker"}
-    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": domain}
+    term = {"labelSelector": {"matchLabels": dict(labels)}, "topologyKey": domain}
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 

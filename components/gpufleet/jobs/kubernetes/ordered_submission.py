@@ -8,7 +8,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.pool_steps import cheaper_later, pool_step, with_steps
 from gpufleet.jobs.kubernetes.submission import KubernetesSubmission, build_submission
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.request import JobRequest, default_job_name
+from gpufleet.jobs.request import JobRequest, default_job_name, uses_torchrun
 from gpufleet.jobs.settings import JobSettings, RecordedImages
 from gpufleet.rules.messages import join_words
 
@@ -65,6 +65,10 @@ def build_ordered_submission(
 def _pool_names(settings: JobSettings, request: JobRequest) -> Sequence[str] | None:
     """The pools in order; None for a job that has none. Errors: UserError, one line."""
     names, where = request.get("pools"), settings.environment
+    if uses_torchrun(request):
+        if names is not None:
+            raise UserError(f"{where}: pools={','.join(names)}: is for launcher=mpi; with torchrun give one pool")
+        return None
     if names is None:
         ordered = settings.overflow.get("pools")
         return None if not ordered or any(key in request for key in _ELSEWHERE) else list(ordered)

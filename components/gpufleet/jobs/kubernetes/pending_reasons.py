@@ -5,6 +5,7 @@ from typing import Any
 
 from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
+from gpufleet.jobs.kubernetes.job_kind import kind_of, part_of
 from gpufleet.jobs.kubernetes.kueue_reasons import kueue_reason_text
 from gpufleet.jobs.kubernetes.pending_pods import PendingPods, group_pending_pods, is_starting
 from gpufleet.rules.messages import one_line
@@ -24,20 +25,21 @@ def pending_reasons(api: KubernetesApi, job: Mapping[str, Any]) -> list[str]:
 
 def _lines(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
     name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
-    if (job["spec"].get("runPolicy") or {}).get("suspend"):
+    kind = kind_of(job)
+    if part_of(job, kind.suspend):
         yield from _queued(api, job)
         return
     pods = _items(
         api,
         api_paths.core(namespace, "pods"),
-        labelSelector=api_paths.job_selector(name),
+        labelSelector=kind.selector(name),
         fieldSelector="status.phase=Pending",
     )
     for wait in group_pending_pods(pods):
         yield wait.line
     yield from _starting(api, namespace, sorted(pod["metadata"]["name"] for pod in pods if is_starting(pod)))
     # Pods that could not even be made (quota, admission), and jobs that the operator finds invalid.
-    for owner in (name, f"{name}-launcher"):
+    for owner in (name, f"{name}-{kind.process_owner}"):
         for warning in _warnings(api, namespace, owner):
             yield f"{owner}: {warning}"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes.job_kind import kind_of, part_of
 
 if TYPE_CHECKING:
     from gpufleet.jobs.kubernetes.api import KubernetesApi
@@ -35,8 +36,8 @@ def secret_variables(secrets: Mapping[str, str]) -> list[dict[str, Any]]:
 
 def secrets_of(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Variable, Secret and key of each secret variable of a job."""
-    launcher = manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
-    for each in launcher.get("env") or []:
+    process = part_of(manifest, kind_of(manifest).process_pod)["containers"][0]
+    for each in process.get("env") or []:
         if "valueFrom" in each:
             reference = each["valueFrom"]["secretKeyRef"]
             yield each["name"], reference["name"], reference["key"]

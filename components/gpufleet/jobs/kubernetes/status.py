@@ -1,12 +1,15 @@
-"""The state of an MPIJob, from its conditions.
+"""The state of a job, from the conditions of its MPIJob or JobSet.
 
-Source: kubeflow/mpi-operator, pkg/apis/kubeflow/v2beta1/types.go (JobConditionType).
+Sources: kubeflow/mpi-operator, pkg/apis/kubeflow/v2beta1/types.go (JobConditionType); kubernetes-sigs/jobset v0.12.0,
+api/jobset/v1alpha2/jobset_types.go (JobSetConditionType, ReplicatedJobStatus).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from gpufleet.jobs.kubernetes.job_kind import JOB_SET, kind_of, part_of
 
 
 class JobState(StrEnum):
@@ -45,24 +48,43 @@ _BY_WEIGHT = (
     JobState.CREATED,
 )
 
+_SAME = {"Completed": JobState.SUCCEEDED}
+"""What JobSet calls otherwise."""
+
 
 def job_status(job: Mapping[str, Any]) -> JobStatus:
-    """The status of an MPIJob object."""
+    """The status of an MPIJob or a JobSet."""
     conditions = (job.get("status") or {}).get("conditions") or []
-    true = {each.get("type"): each for each in conditions if each.get("status") == "True"}
+    true = {_SAME.get(each.get("type"), each.get("type")): each for each in conditions if each.get("status") == "True"}
     for state in _BY_WEIGHT:
         if state in true:
             found = true[state]
             said = (str(found.get(key) or "") for key in ("reason", "message", "lastTransitionTime"))
             return JobStatus(state, *said)
     made = str((job.get("metadata") or {}).get("creationTimestamp") or "")
+    if kind_of(job) is JOB_SET and job.get("status"):
+        return _of_workers(job, made)
     return JobStatus(JobState.SUBMITTED, since=made)
 
 
+def _of_workers(job: Mapping[str, Any], made: str) -> JobStatus:
+    """A JobSet's conditions say nothing of its start: all of its workers are ready, or are still to come.
+
+    since: when it left its queue, or was made.
+    """
+    status = job["status"]
+    since = max([made, *(str(each.get("lastTransitionTime") or "") for each in status.get("conditions") or [])])
+    if any(each.get("ready") for each in status.get("replicatedJobsStatus") or []):
+        return JobStatus(JobState.RUNNING, since=since)
+    if restarts := status.get("restarts"):
+        most = part_of(job, ("failurePolicy", "maxRestarts")) or 0
+        return JobStatus(JobState.RESTARTING, message=f"retry {restarts} of {most}", since=since)
+    return JobStatus(JobState.CREATED, since=since)
+
+
 def worker_count(job: Mapping[str, Any]) -> int:
-    """How many workers a MPIJob asks for."""
-    replicas = (job.get("spec") or {}).get("mpiReplicaSpecs") or {}
-    return int((replicas.get("Worker") or {}).get("replicas") or 0)
+    """How many workers a job asks for."""
+    return int(part_of(job, kind_of(job).workers) or 0)
 
 
 def container_exit_code(pod: Mapping[str, Any]) -> int | None:

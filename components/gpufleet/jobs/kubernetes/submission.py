@@ -1,4 +1,4 @@
-"""The MPIJob that an environment makes of what a researcher asks for."""
+"""The job that an environment makes of what a researcher asks for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ from typing import Any, cast
 from gpufleet.catalog import AwsGpuType
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.api_paths import ZONE_ID
+from gpufleet.jobs.kubernetes.jobset_job import jobset_job, name_errors
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.kubernetes.mpi_pods import PLACE
 from gpufleet.jobs.kubernetes.pool_selection import PoolSelection, select_pools
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.request import JobRequest, default_job_name
+from gpufleet.jobs.request import JobRequest, default_job_name, uses_torchrun
 from gpufleet.jobs.settings import JobSettings, RecordedImages
 from gpufleet.rules.cuda import validate_image_cuda
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
@@ -35,7 +36,7 @@ def build_submission(
     recorded: RecordedImages = dict,
     cuda_of: Callable[[str], str | None] = lambda image: None,
 ) -> KubernetesSubmission:
-    """The MPIJob that the environment makes of a request.
+    """The MPIJob that the environment makes of a request, or the JobSet where torchrun starts the ranks.
 
     recorded: asked for a repository's image where the request names neither tag nor digest. Default: there is none.
     cuda_of: the CUDA version of an image by its full name; None: not known.
@@ -47,6 +48,8 @@ def build_submission(
     args = _arguments(settings, request, choice, gpus, settings.image(request.get("image"), recorded))
     findings = validate_mpi_job(name, args)
     lines = [each.line(name) for each in findings if each.rejects]
+    if not lines and uses_torchrun(request):
+        lines = name_errors(name, request["workers"])
     if not lines:
         unfit = [size_errors(name, request["workers"], gpus, pool) for pool in choice.pools]
         lines = [line for each in unfit for line in each] if all(unfit) else []
@@ -55,9 +58,8 @@ def build_submission(
         lines = list(dict.fromkeys(line for each in unable for line in each)) if all(unable) else []
     if lines:
         raise UserError("\n".join(lines))
-    return KubernetesSubmission(
-        mpi_job(name, args), [each.line(name) for each in findings if each.status is not Status.PASS]
-    )
+    manifest = jobset_job(name, args) if uses_torchrun(request) else mpi_job(name, args)
+    return KubernetesSubmission(manifest, [each.line(name) for each in findings if each.status is not Status.PASS])
 
 
 def _all_of_a_node(name: str, pools: Sequence[PoolInfo]) -> int:

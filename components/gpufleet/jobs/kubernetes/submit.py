@@ -7,6 +7,8 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
 from gpufleet.jobs.kubernetes.gpu_capacity import gpu_capacity_error
+from gpufleet.jobs.kubernetes.job_kind import kind_of, part_of
+from gpufleet.jobs.kubernetes.jobs import look_up_job
 from gpufleet.jobs.kubernetes.operator_check import operator_error
 from gpufleet.jobs.kubernetes.secrets import secrets_of
 from gpufleet.jobs.kubernetes.volume_affinity import volume_zone_error
@@ -16,7 +18,7 @@ _PUT = "store it with `gpufleet secrets put`"
 
 
 def create_job(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> KubernetesObject:
-    """Create the MPIJob and return it as the API server keeps it. note: called with what could not be read.
+    """Create the job and return it as the API server keeps it. note: called with what could not be read.
 
     Errors: UserError with a line for everything that the cluster lacks, or for a name that is taken.
     """
@@ -24,14 +26,19 @@ def create_job(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> K
     if lines:
         raise UserError("\n".join(lines))
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
+    kind = kind_of(manifest)
+    taken = UserError(
+        f"{name}: the name is already used by another job in namespace {namespace}; give another --name, or "
+        "`gpufleet jobs cancel` that one"
+    )
     try:
-        return api.create(api_paths.jobs(namespace), manifest)
+        other = look_up_job(api, namespace, name)
+        if other is not None and kind_of(other) is not kind:
+            raise taken
+        return api.create(kind.jobs(namespace), manifest)
     except KubernetesApiError as error:
         if error.status == 409:
-            raise UserError(
-                f"{name}: the name is already used by another job in namespace {namespace}; give another --name, or "
-                "`gpufleet jobs cancel` that one"
-            ) from error
+            raise taken from error
         if error.status in (400, 422):
             raise UserError(f"{name}: Kubernetes rejected the job: {error}") from error
         raise
@@ -40,14 +47,14 @@ def create_job(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> K
 def missing_prerequisites(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterator[str]:
     """What the cluster lacks for the job, one line each. Anything we lack permission to read is reported as a note."""
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
-    fault = operator_error(api)
+    fault = operator_error(api, kind_of(manifest))
     if fault:
         yield f"{name}: {fault}"
         return
     if _missing(api, f"/api/v1/namespaces/{namespace}", note):
         yield f"{name}: namespace={namespace}: namespace not found in {api.where}; `pulumi up` makes it"
         return
-    worker = manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    worker = part_of(manifest, kind_of(manifest).worker_pod)
     fault = gpu_capacity_error(api, worker)
     if fault:
         yield f"{name}: {fault}"
