@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from gpufleet.kubernetes.team import plan_namespace, plan_network_policies
 from gpufleet.kubernetes.team_role import plan_team_role
 from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.programs import programs
 
 GROUP = "lab-vision"
 OLD = "lab-old"
@@ -98,8 +100,9 @@ def test_a_team_has_no_more_than_edit(operator: ControlPlane, team: str, verb: s
 
 
 def test_every_rule_of_the_role_is_of_resources_that_there_are(operator: ControlPlane, team: str) -> None:
-    """But for Kueue's and the metrics server's, which this control plane has not."""
-    served = set()
+    """But for Kueue's and the metrics server's, which this control plane has not. JobSet's are by its definition."""
+    jobset = yaml.safe_load(programs()["jobset"].file("jobset.x-k8s.io_jobsets.yaml").read_text(encoding="utf-8"))
+    served = {(jobset["spec"]["group"], jobset["spec"]["names"]["plural"])}
     for root in ("/api/v1", *(f"/apis/{each['preferredVersion']['groupVersion']}" for each in _groups(operator))):
         group = root.split("/")[2] if root.startswith("/apis") else ""
         served |= {(group, each["name"]) for each in operator.client.get(root)["resources"]}
