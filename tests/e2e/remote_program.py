@@ -226,7 +226,11 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
         "Monitoring": {"values": _VALUES, "storage_gib": 50},
         "MpiOperator": {"implementations": ["OpenMPI", "MPICH"]},
         "SharedVolume": {"mount_options": ["tls", "iam"]},
-        "Queue": {"lend": True, "node_selector": {"topology.kubernetes.io/region": "us-east-1"}},
+        "Queue": {
+            "lend": True,
+            "node_selector": {"topology.kubernetes.io/region": "us-east-1"},
+            "overflow": {"capacity_timeout_minutes": 15, "pools": ["h100", "a100"]},
+        },
         "Autoscaler": {"values": _VALUES},
         "Cilium": {"values": _VALUES, "bgp": {"asn": 65020, "peers": [{"address": "10.80.0.1", "asn": 65010}]}},
         "MpiJob": {

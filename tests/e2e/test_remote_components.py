@@ -179,6 +179,8 @@ LEFT_OUT = {
         "TrainingPlatform.dcgmExporter": "as those of a DcgmExporter",
         "TrainingPlatform.devicePlugin": "as those of a DevicePlugin",
         "TrainingPlatform.efaPlugin": "as those of an EfaPlugin",
+        "TrainingPlatform.nodeHealth": "as those of a NodeHealth",
+        "TrainingPlatform.queue.overflow": "as that of a Queue",
         **dict.fromkeys(
             (
                 f"TrainingPlatform.notebooks.{key}"
