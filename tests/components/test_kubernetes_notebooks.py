@@ -181,6 +181,7 @@ def test_rights_of_notebooks(preview):
         "metadata": metadata,
         "rules": [
             rule("kubeflow.org", "mpijobs", "create", "delete", *look),
+            rule("jobset.x-k8s.io", "jobsets", "create", "delete", *look),
             rule("kueue.x-k8s.io", "workloads", *look),
             rule("", "pods", *look),
             rule("", "pods/log", "get"),
