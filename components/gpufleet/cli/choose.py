@@ -96,7 +96,7 @@ def choose(
     from gpufleet.choose.formats.table import print_model, print_options, print_pairs, print_scaling
     from gpufleet.choose.formats.text import reading_note
     from gpufleet.choose.node_shapes import compare_node_counts
-    from gpufleet.choose.reading import Reading
+    from gpufleet.choose.read_rate import Reading
     from gpufleet.choose.scaling import scaling_rows
     from gpufleet.terminal import wide_console
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from gpufleet.catalog import aws, azure
-from gpufleet.cost.prices import node_price, spot_range
+from gpufleet.fleet.node_facts import NodeFacts
 from gpufleet.jobs.pool_info import PoolInfo
+from gpufleet.usage.rows import prices
 
 
 def pool_prices(pools: Mapping[str, PoolInfo], own: Mapping[str, float]) -> tuple[dict[str, float], list[str]]:
@@ -13,9 +14,10 @@ def pool_prices(pools: Mapping[str, PoolInfo], own: Mapping[str, float]) -> tupl
     own: prices that the catalog does not have, by label. Of Spot nodes the highest price that the catalog has, as in
     `gpufleet usage`; a pool of several types, or in zones that the catalog does not know, has no one price.
     """
+    price = prices(own)
     found, unknown = dict[str, float](), list[str]()
     for name, pool in sorted(pools.items()):
-        usd = own.get(pool.label, _price(pool))
+        usd = price(_node(pool))
         if usd is None:
             unknown.append(name)
         else:
@@ -23,23 +25,15 @@ def pool_prices(pools: Mapping[str, PoolInfo], own: Mapping[str, float]) -> tupl
     return found, unknown
 
 
-def _price(pool: PoolInfo) -> float | None:
-    if len(pool.types) != 1 or not pool.gpus:
-        return None
-    places = {
-        (cloud, region)
-        for cloud, types, regions in (("aws", aws().types, aws().regions), ("azure", azure().types, azure().regions))
-        if pool.types[0] in types
-        for region, zones in regions.items()
+def _node(pool: PoolInfo) -> NodeFacts:
+    """A node of the pool; without a type or a region where the pool has not one of each."""
+    kind = pool.types[0] if len(pool.types) == 1 else ""
+    found = {
+        region
+        for catalog in (aws(), azure())
+        if kind in catalog.types
+        for region, zones in catalog.regions.items()
         if {*zones} & {*pool.zones}
     }
-    if len(places) != 1:
-        return None
-    cloud, region = places.pop()
-    if pool.capacity == "spot":
-        spot = spot_range(cloud, [pool.types[0]], region)
-        return None if spot is None else spot.high / pool.gpus
-    if pool.capacity not in (None, "", "on-demand"):
-        return None
-    usd = node_price(cloud, pool.types[0], region).usd
-    return None if usd is None else usd / pool.gpus
+    region = found.pop() if len(found) == 1 else ""
+    return NodeFacts(pool.label, pool.place, kind, region, pool.capacity or "", pool.gpus)

@@ -15,7 +15,7 @@ from gpufleet.choose.model_fit import (
 )
 from gpufleet.choose.node_shapes import NodeComparison
 from gpufleet.choose.options import Option
-from gpufleet.choose.reading import Reading, least_lustre
+from gpufleet.choose.read_rate import Reading, least_lustre
 from gpufleet.choose.scaling import Range
 
 

@@ -1,7 +1,7 @@
 """How figures of an option read: money, hours, zones, and what the researcher is asked to confirm."""
 
 from gpufleet.choose.options import Option
-from gpufleet.choose.reading import Reading, least_lustre
+from gpufleet.choose.read_rate import Reading, least_lustre
 from gpufleet.choose.scaling import Range
 
 UNKNOWN = "unknown"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet.choose.reading import Reading, least_lustre
+from gpufleet.choose.read_rate import Reading, least_lustre
 
 
 def test_images_a_second_times_bytes() -> None:
