@@ -10,7 +10,7 @@ LIMIT = 1.05
 
 CLUSTER = "    cluster = aws_parts.cluster_of(env, network)\n"
 JOINING = "    joining, subnets = cluster.for_nodes(), network.for_nodes()\n"
-FILES = "aws_parts.shared_files(env, network, cluster)\n"
+FILES = "aws_parts.cluster_files(env, network, cluster)\n"
 IMPORT = "import pulumi\n"
 NEEDLESS = {
     # By an option of the component: the state then names it at the component, not at its children.

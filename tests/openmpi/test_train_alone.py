@@ -206,7 +206,7 @@ def test_loss_that_runs_away(example: Example):
 
 def test_half_told_place(example: Example):
     line = example.refusal("--steps", 5, OMPI_COMM_WORLD_RANK="0")
-    assert line == "train.py: OMPI_COMM_WORLD_SIZE is missing; start train.py with OpenMPI's mpirun, or alone"
+    assert line == "train.py: OMPI_COMM_WORLD_SIZE is missing; start train.py with OpenMPI's mpirun, torchrun, or alone"
 
 
 def test_arguments_out_of_range(example: Example):
