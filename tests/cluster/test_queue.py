@@ -36,7 +36,13 @@ GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 WORKER = "training.kubeflow.org/job-role=worker"
 FLAVORS: dict[str, Any] = {"near": {"gpu": "A10G", "zone": "use1-az1"}, "far": {"gpu": "A10G", "zone": "use1-az2"}}
 QUEUE: QueueArgs = {"flavors": FLAVORS, "quotas": {"vision": {"near": 8}, "speech": {"near": 4}}}
-PLACED: QueueArgs = {"flavors": FLAVORS, "quotas": {"placed": {"near": 100, "far": 100}}, "topology": True}
+PLACED: QueueArgs = {"flavors": FLAVORS, "quotas": {"placed": {"near": 100, "far": 100}}, "topology": []}
+LAYERS = [f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)]
+NETWORK: QueueArgs = {
+    "flavors": {"a100": {"gpu": "A100", "zone": "use1-az4"}},
+    "quotas": {"network": {"a100": 100}},
+    "topology": LAYERS,
+}
 LENT: QueueArgs = {
     "flavors": {"third": {"gpu": "A10G", "zone": "use1-az3"}},
     "quotas": {"giver": {"third": 4}, "taker": {"third": 4}},
@@ -52,19 +58,22 @@ def kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     plane.start(owner=Identity.of(os.getpid()), system_nodes=2)
     plane.install_mpi_operator(OPERATOR_FOR_MANY_WORKERS)
     plane.install_kueue()
-    for name, args in (("gpus", QUEUE), ("placed", PLACED), ("lent", LENT)):
+    for name, args in (("gpus", QUEUE), ("placed", PLACED), ("network", NETWORK), ("lent", LENT)):
         install(plane, name, args)
     nodes = Nodes(plane.client)
     for zone in ("use1-az1", "use1-az2"):
         nodes.add(3, "g5.12xlarge", zone, f"pool-{zone}")
     nodes.add(2, "g5.12xlarge", "use1-az3", "pool-use1-az3")
+    for bottom in ("nn-3", "nn-4", "nn-3", "nn-4"):
+        nodes.add(1, "p4d.24xlarge", "use1-az4", "trainers", network_nodes=("nn-1", "nn-2", bottom))
+    nodes.add(1, "p4d.24xlarge", "use1-az4", "trainers")
     yield plane
     plane.stop()
 
 
 def install(plane: ControlPlane, name: str, args: QueueArgs) -> None:
     """What the component Queue makes, in its order; unknown fields are refused."""
-    made = [plan_topology(name)] if args.get("topology") else []
+    made = [plan_topology(name, args["topology"])] if "topology" in args else []
     made += plan_flavors(name, args).values()
     for namespace in args["quotas"]:
         plane.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
@@ -157,7 +166,7 @@ def test_every_queue_is_active(kueue: ControlPlane) -> None:
         ]
         return [each.get("Active") for each in conditions]
 
-    active = ["True"] * 2 * sum(len(args["quotas"]) for args in (QUEUE, PLACED, LENT))
+    active = ["True"] * 2 * sum(len(args["quotas"]) for args in (QUEUE, PLACED, NETWORK, LENT))
     wait_until("all queues are active", lambda: states() == active)
     assert states() == active
 
@@ -218,6 +227,29 @@ def test_with_a_topology_all_workers_lie_in_one_zone(kueue: ControlPlane, tmp_pa
     line = held(kueue, tmp_path, "placed", "four", "no place of the topology")
     assert line.endswith("pod set worker: no place of the topology has room for all of it")
     assert pods(kueue, "placed", "training.kubeflow.org/job-name=four") == []
+
+
+def test_workers_are_near_each_other_in_the_network(kueue: ControlPlane, tmp_path: Path) -> None:
+    """Two pairs of nodes, each pair below one switch, and a fifth node without labels, which gets nothing."""
+    wanted = {"queue": "network", "gpus_per_worker": 8, "prefer_topology": LAYERS[-1]}
+
+    def switches(name: str, workers: int) -> list[str]:
+        nodes = {node["metadata"]["name"]: node for node in Nodes(kueue.client).of_pool("trainers")}
+        labels = [nodes[node]["metadata"]["labels"] for node in placed(kueue, "network", name, workers)]
+        return sorted(each[LAYERS[-1]] for each in labels)
+
+    for name in ("first", "second"):
+        start(kueue, "network", name, 2, **wanted)
+    pairs = [switches(name, 2) for name in ("first", "second")]
+    assert sorted(pairs) == [["nn-3", "nn-3"], ["nn-4", "nn-4"]]
+    for name in ("first", "second"):
+        finish(kueue, "network", name)
+    start(kueue, "network", "wide", 4, **wanted)
+    assert switches("wide", 4) == ["nn-3", "nn-3", "nn-4", "nn-4"], "none has room for all"
+    finish(kueue, "network", "wide")
+    start(kueue, "network", "five", 5, **wanted)
+    line = held(kueue, tmp_path, "network", "five", "topology")
+    assert "no place of the topology has room for all of it" in line or "allows to fit only 4 out of 5" in line
 
 
 def test_job_without_a_queue_is_not_kueues(kueue: ControlPlane) -> None:

@@ -231,7 +231,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
                 "a100": {"gpu": "A100", "zone": "use1-az2"},
             },
             "quotas": {"vision": {"h100": 64}, "speech": {"h100": 16, "a100": 8}},
-            "topology": True,
+            "topology": ["example.com/rack"],
         },
         "Autoscaler": {"cluster_name": "train", "region": "us-east-1", "idle_minutes": 5},
         "MpiJob": {

@@ -95,12 +95,19 @@ def test_order(preview):
 
 
 def test_topology(preview):
-    recording, found = inputs(ARGS | {"topology": True}, preview)
+    recording, found = inputs(ARGS | {"topology": ["example.com/spine", "example.com/rack"]}, preview)
     assert found["gpus-topology"] == {
         "apiVersion": API,
         "kind": "Topology",
         "metadata": {"name": "gpus"},
-        "spec": {"levels": [{"nodeLabel": "gpufleet.dev/zone-id"}, {"nodeLabel": "kubernetes.io/hostname"}]},
+        "spec": {
+            "levels": [
+                {"nodeLabel": "gpufleet.dev/zone-id"},
+                {"nodeLabel": "example.com/spine"},
+                {"nodeLabel": "example.com/rack"},
+                {"nodeLabel": "kubernetes.io/hostname"},
+            ]
+        },
     }
     assert found["gpus-flavor-h100"] == flavor("gpus-h100", "H100", "use1-az1", topologyName="gpus")
     assert found["gpus-flavor-cpu"]["spec"] == {}, "a flavor with a topology needs a label"

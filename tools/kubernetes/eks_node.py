@@ -13,6 +13,7 @@ from typing import Any
 
 from gpufleet.aws.user_data import HUGE_PAGES
 from gpufleet.catalog import AwsGpuType
+from gpufleet.catalog.network_layers import LAYER_LABEL
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import GPU_TAINT, node_labels
 from tools.kubernetes.cpu_type import cpu_type
@@ -36,8 +37,11 @@ def gpu_node(
     words: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     taints: Sequence[Taint] | None = None,
+    network_nodes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A node of a GPU pool.
+
+    network_nodes: the instance's as DescribeInstanceTopology returns them, which AWS's cloud controller makes labels.
 
     words: the pool's capacity, placement and network, as its labels have them; default: the network of its machines.
     labels, taints: all of the node group's, which then replace what a pool of that name has by itself.
@@ -47,7 +51,11 @@ def gpu_node(
     return fake_node(
         name,
         pool,
-        {**_eks_labels(name, record.type, record.architecture, zone_id, region, pool), **own},
+        {
+            **_eks_labels(name, record.type, record.architecture, zone_id, region, pool),
+            **{f"{LAYER_LABEL}{layer}": node for layer, node in enumerate(network_nodes, 1)},
+            **own,
+        },
         [GPU_TAINT] if taints is None else taints,
         vcpus=record.vcpus,
         memory_gib=record.memory_gib,

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, aws, azure
+from gpufleet.catalog.network_layers import network_layers
 from gpufleet.pools.eks_pool import Taint
 from tools.kubernetes import aks_node, eks_node, own_node
 from tools.kubernetes.api_client import ApiClient
@@ -45,6 +46,7 @@ class Nodes:
         network: str = "plain",
         words: Mapping[str, str] | None = None,
         machine: Mapping[str, Any] | None = None,
+        network_nodes: Sequence[str] = (),
     ) -> list[str]:
         """Make `count` more nodes of a GPU pool; returns their names.
 
@@ -56,7 +58,7 @@ class Nodes:
         """
 
         def node(name: str) -> dict[str, Any]:
-            return gpu_node(name, type, zone, pool, labels, taints, network, words, machine)
+            return gpu_node(name, type, zone, pool, labels, taints, network, words, machine, network_nodes)
 
         node("refused before the server is asked for anything")
         first = self._next_number(pool)
@@ -128,6 +130,7 @@ def gpu_node(
     network: str = "plain",
     words: Mapping[str, str] | None = None,
     machine: Mapping[str, Any] | None = None,
+    network_nodes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The Node object of one more node, as `Nodes.add` describes it. Raises UnknownNode."""
     record = gpu_type(type)
@@ -139,8 +142,13 @@ def gpu_node(
         return aks_node.gpu_node(name, record, **place, machine=own, words=words, labels=labels, taints=taints)
     if network not in ("plain", "efa"):
         raise UnknownNode(f"network={network}: legal: plain, efa")
+    layers = network_layers().get(type, 0)
+    if network_nodes and len(network_nodes) != layers:
+        raise UnknownNode(f"network_nodes={list(network_nodes)}: {type} has {layers} layers of the network")
     own = given or eks_node.machine_of_pool(record, efa=network == "efa")
-    return eks_node.gpu_node(name, record, **place, machine=own, words=words, labels=labels, taints=taints)
+    return eks_node.gpu_node(
+        name, record, **place, machine=own, words=words, labels=labels, taints=taints, network_nodes=network_nodes
+    )
 
 
 def gpu_type(type: str) -> AwsGpuType | AzureGpuSize:

@@ -58,6 +58,8 @@ class JobSettings:
 
     overflow: Mapping[str, Any] = field(default_factory=dict)
     """How jobs move from pool to pool, as `gpufleet.jobs.stack_output.OverflowOutput`; empty: they do not."""
+    topology: str | None = None
+    """Node label of the network's level in which a job's workers are to lie, if they fit; None: the queue has none."""
     quota: Mapping[str, int] | None = None
     """GPUs of each pool that the team's jobs may hold at a time; None: not known."""
 
@@ -157,6 +159,7 @@ def read_settings(
         team=_text(jobs, "team"),
         project=_text(jobs, "project"),
         overflow=_mapping(jobs, "overflow", environment),
+        topology=_text(jobs, "topology"),
         quota=_mapping(jobs, "quota", environment) if "quota" in jobs else None,
         budgets=_mapping(jobs, "budgets", environment),
         usd_per_gpu_hour=_mapping(jobs, "usd_per_gpu_hour", environment),

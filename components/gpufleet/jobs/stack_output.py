@@ -76,6 +76,9 @@ class JobsOutput(TypedDict, total=False):
     image_pull_secret: str
     queue: str
     """The team's LocalQueue, where Kueue is installed."""
+    topology: str
+    """Node label of the network's level in which a job's workers are to lie, if they fit. Default: the queue has no
+    topology."""
     quota: Mapping[str, int]
     """GPUs of each pool that the team's jobs may hold at a time, with a queue that overflows. Default: not known."""
     overflow: OverflowOutput

@@ -9,6 +9,7 @@ from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.overflow import OverflowConfig, plan_overflow
+from gpufleet.pools.node_labels import ZONE_ID
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.queue import validate_queue
@@ -55,6 +56,10 @@ class QueueConfig(TypedDict):
     """Version of Kueue's chart. Default 0.19.2."""
     image: NotRequired[str]
     """Repository of the image, for a closed network; its tag is the chart's. Default registry.k8s.io/kueue/kueue."""
+    topology: NotRequired[Sequence[str]]
+    """Node labels of the network's levels between zone and node, broadest first; [] for none between. A job's workers
+    get nodes that are near each other. On EKS: topology.k8s.aws/network-node-layer-1 to -3. Kueue places on nodes that
+    exist and have every label, so no pool may shrink. Default: none; flavors keep a job in one zone all the same."""
     overflow: NotRequired[OverflowConfig]
     """Jobs with pools in order move to the next one when capacity does not come within a time. Default: they wait."""
 
@@ -68,9 +73,6 @@ class QueueArgs(QueueConfig):
     quotas: Mapping[str, Mapping[str, int]]
     """Namespace of a team to its GPUs of each flavor, for instance {vision: {h100: 64}}; a flavor that is not named
     is 0. The namespaces have to exist."""
-    topology: NotRequired[bool]
-    """True: jobs may ask to lie in one domain of the topology (zone, then node). For pools that do not shrink to 0:
-    Kueue places on nodes that exist. Default false; flavors keep a job in one zone all the same."""
     local: NotRequired[bool]
     """False: the queues in the namespaces are made apart, by `local_queue`, where the namespaces come after this. So a
     namespace goes first, with its jobs: a quota stays as long as a job holds some of it. Default true."""
@@ -93,9 +95,9 @@ def plan_values(args: QueueArgs) -> dict[str, Any]:
     return {"controllerManager": manager} if manager else {}
 
 
-def plan_topology(name: str) -> dict[str, Any]:
-    """The levels of placement: zones, and nodes in them."""
-    levels = [{"nodeLabel": "gpufleet.dev/zone-id"}, {"nodeLabel": "kubernetes.io/hostname"}]
+def plan_topology(name: str, between: Sequence[str]) -> dict[str, Any]:
+    """The levels of placement: zones, the labels between, and nodes."""
+    levels = [{"nodeLabel": label} for label in (ZONE_ID, *between, "kubernetes.io/hostname")]
     return {"apiVersion": _API, "kind": "Topology", "metadata": {"name": name}, "spec": {"levels": levels}}
 
 
@@ -113,10 +115,10 @@ def plan_flavors(name: str, args: QueueArgs) -> dict[str, dict[str, Any]]:
 
     flavors = {_CPU: flavor(_CPU, {})}
     for short, kind in args["flavors"].items():
-        labels = {"gpufleet.dev/gpu": kind["gpu"], "gpufleet.dev/zone-id": kind["zone"]}
+        labels = {"gpufleet.dev/gpu": kind["gpu"], ZONE_ID: kind["zone"]}
         labels |= {f"gpufleet.dev/{key}": str(kind[key]) for key in ("place", "pool") if key in kind}
         spec = {"nodeLabels": labels, "nodeTaints": [taint]}
-        flavors[short] = flavor(short, spec | ({"topologyName": name} if args.get("topology", False) else {}))
+        flavors[short] = flavor(short, spec | ({"topologyName": name} if "topology" in args else {}))
     return flavors
 
 
@@ -188,8 +190,8 @@ class Queue(Component):
 
     def create(self, name: str, args: QueueArgs) -> None:
         needed = self._installed(name, args)
-        if args.get("topology", False):
-            needed = [self._object(f"{name}-topology", plan_topology(name), needed)]
+        if "topology" in args:
+            needed = [self._object(f"{name}-topology", plan_topology(name, args["topology"]), needed)]
         if "overflow" in args:
             made = needed
             for short, document in plan_overflow(name, args["overflow"], args.get("node_selector", {})).items():

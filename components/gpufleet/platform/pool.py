@@ -1,7 +1,7 @@
 """A GPU pool, as what is installed on its cluster and the jobs on it need to know it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired
 
 from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.pools.eks_pool import Taint
@@ -14,13 +14,16 @@ VPC_CNI, CILIUM = "vpc-cni", "cilium"
 
 
 class PlatformPool(PoolOutput):
-    """A pool as its jobs see it."""
+    """A pool as its jobs see it, and what a queue has to know besides."""
+
+    min: NotRequired[int]
+    """Fewest nodes. Default 0."""
 
 
 def cloud_pool(name: str, args: Mapping[str, Any], more_taints: Sequence[Taint] = ()) -> PlatformPool:
     """A cloud's pool, from the arguments of its node group. more_taints: what the cloud adds to its nodes by itself."""
     pool: PlatformPool = {"label": name}
-    for key in ("types", "zones", "network", "capacity", "max", "image"):
+    for key in ("types", "zones", "network", "capacity", "min", "max", "image"):
         if key in args:
             pool[key] = args[key]
     own = [*args.get("taints", ())]

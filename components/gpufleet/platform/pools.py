@@ -1,9 +1,10 @@
 """The GPU pools of a cluster, as what is installed on it and the jobs on it need to know them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gpufleet.catalog import gpu_types
+from gpufleet.catalog.network_layers import network_layers
 from gpufleet.cost.prices import highest_price, node_price
 from gpufleet.jobs.pool_info import PoolInfo, pool_info
 from gpufleet.jobs.stack_output import PoolOutput
@@ -11,6 +12,7 @@ from gpufleet.platform.pool import PlatformPool
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import CLOUD, label_value
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
+from gpufleet.rules.kubernetes.queue_topology import validate_topology_pool
 from gpufleet.rules.kubernetes.software import BOTTLEROCKET
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
@@ -77,14 +79,17 @@ def counted(pool: PlatformPool) -> CountedPool | None:
     return CountedPool(gpu, facts.zones[0], facts.place, facts.max * each)
 
 
-def findings_of_queue(environment: str, pools: Pools) -> list[ResourceFinding]:
-    """Whether a queue can count the clouds' pools: one zone, and GPUs of one model."""
+def findings_of_queue(environment: str, pools: Pools, topology: Sequence[str] | None) -> list[ResourceFinding]:
+    """Whether a queue can count the clouds' pools (one zone, GPUs of one model), and place jobs by its topology."""
     models = {kind: record.gpu_model for kind, record in gpu_types().items()}
     return [
         ResourceFinding(f"{environment}-{name}", finding)
         for name, pool in pools.items()
         if "gpu" not in pool
-        for finding in validate_queue_pool(pool, models)
+        for finding in [
+            *validate_queue_pool(pool, models),
+            *(validate_topology_pool(pool, topology, network_layers()) if topology is not None else ()),
+        ]
     ]
 
 

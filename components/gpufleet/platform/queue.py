@@ -7,7 +7,7 @@ from gpufleet.kubernetes.queue import Flavor
 from gpufleet.platform.config import PlatformConfig, PoolQueueConfig
 from gpufleet.platform.pools import CountedPool, Pools, counted
 from gpufleet.platform.teams import quotas_of
-from gpufleet.pools.node_labels import CLOUD
+from gpufleet.pools.node_labels import CLOUD, ZONE_ID
 
 
 class QueuePools(TypedDict):
@@ -31,6 +31,12 @@ def queue_pools(config: PlatformConfig, queue: PoolQueueConfig, pools: Pools) ->
         "flavors": {name: _flavor(known[name], pools[name].get("label", name)) for name in order},
         "quotas": quotas_of(config, {name: known[name].gpus for name in order}),
     }
+
+
+def topology_output(config: PlatformConfig) -> dict[str, str]:
+    """The level of the topology in which a job's workers are to lie, if they fit; nothing without a topology."""
+    topology = config.get("queue", {}).get("topology")
+    return {} if topology is None else {"topology": [ZONE_ID, *topology][-1]}
 
 
 def overflow_output(config: PlatformConfig, pools: Pools, namespace: str) -> dict[str, Any]:

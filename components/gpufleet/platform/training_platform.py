@@ -42,7 +42,7 @@ from gpufleet.platform.pools import (
     pools_of_jobs,
     taints_of,
 )
-from gpufleet.platform.queue import overflow_output, queue_pools
+from gpufleet.platform.queue import overflow_output, queue_pools, topology_output
 from gpufleet.platform.teams import findings_of_teams, labels_of, owners_of, suffix, teams_of, users_of
 from gpufleet.pools.node_labels import CLOUD, REGION_LABEL
 from gpufleet.pulumi_outputs import all_dependencies
@@ -153,7 +153,10 @@ class TrainingPlatform(Component, package="kubernetes"):
         environment, pools = args["environment"], args["pools"]
         order = validate_queue_order(args["queue"].get("order"), list(pools))
         validate_stack(
-            [*(ResourceFinding(environment, each) for each in order), *findings_of_queue(environment, pools)]
+            [
+                *(ResourceFinding(environment, each) for each in order),
+                *findings_of_queue(environment, pools, args["queue"].get("topology")),
+            ]
         )
         return Queue(
             f"{name}-queue",
@@ -208,7 +211,7 @@ class TrainingPlatform(Component, package="kubernetes"):
         }
         if queue is not None:
             made["queue"] = local_queue(f"{name}-queue", namespace, labels, inside)
-            made |= overflow_output(args, args["pools"], namespace)
+            made |= topology_output(args) | overflow_output(args, args["pools"], namespace)
         self._notebooks(name, args, namespace, made, inside)
         return made
 

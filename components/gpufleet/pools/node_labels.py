@@ -18,6 +18,9 @@ Source: kubernetes.io/docs/reference/labels-annotations-taints; github.com/aws/e
 which gives them eks.amazonaws.com/compute-type and hybrid-credential-provider only.
 """
 
+ZONE_ID = "gpufleet.dev/zone-id"
+"""On nodes that are near each other: in one zone of a cloud, or in one place of own servers."""
+
 PREFIX = "gpufleet.dev/"
 OBJECT_LABELS = ("stack", "environment", "owner", "project", "purpose", "expires-at", "grace")
 """Labels of an environment's Kubernetes objects other than nodes, without the prefix: the mark of gpufleet

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import gpufleet.rules
+from gpufleet.catalog.network_layers import LAYER_LABEL
 from gpufleet.cost.estimate import estimate
 from gpufleet.policies.cost import validate_price_age
 from gpufleet.pools.eks_pool import EksPool
@@ -86,6 +87,7 @@ from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_cluster, vali
 from gpufleet.rules.kubernetes.operator import validate_mpi_operator
 from gpufleet.rules.kubernetes.queue import validate_queue
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
+from gpufleet.rules.kubernetes.queue_topology import validate_topology_pool
 from gpufleet.rules.kubernetes.software import validate_software
 from gpufleet.rules.kubernetes.team import validate_team
 from gpufleet.rules.kubernetes.team_quotas import validate_teams, validate_users_of_files
@@ -212,6 +214,7 @@ JOB = {
     "queue": "gpus",
     "prefer_place": "onprem",
     "topology": "gpufleet.dev/zone-id",
+    "prefer_topology": "example.com/rack",
     "volume_claim": "shared",
     "unreached_places": ["cloud"],
     "files_place": "onprem",
@@ -221,6 +224,7 @@ JOB = {
 QUEUE = {
     "flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}},
     "quotas": {"vision": {"h100": 8}},
+    "topology": ["topology.k8s.aws/network-node-layer-1"],
     "overflow": {"capacity_timeout_minutes": 15, "pools": ["h100"]},
 }
 MOUNT = {"kind": "blob", "account": "store", "container": "scripts", "path": "scripts", "region": "eastus"}
@@ -359,6 +363,7 @@ CONSTRUCTED = [
     (validate_provider_region, "us-east-1", "us-east-1"),
     (validate_queue, "gpus", QUEUE),
     (validate_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),
+    (validate_topology_pool, {"types": ["p5.48xlarge"], "min": 2, "max": 2}, [f"{LAYER_LABEL}1"], {}),
     (validate_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),
     (validate_teams, {"vision": {"quota": {"near": 1}, "pools": ["own"], "budget": {}}}, False, {"near": 8}, ["own"]),
     (validate_users_of_files, {"vision": {"users": {}}}, False),

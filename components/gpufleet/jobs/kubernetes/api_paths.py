@@ -3,8 +3,6 @@
 OPERATOR = "/apis/kubeflow.org/v2beta1"
 JOB_NAME = "training.kubeflow.org/job-name"
 JOB_ROLE = "training.kubeflow.org/job-role"
-ZONE_ID = "gpufleet.dev/zone-id"
-"""Label of nodes that are near each other: in one zone of a cloud, or in one place of on-prem servers."""
 
 
 def core(namespace: str, kind: str, name: str = "") -> str:

@@ -71,6 +71,8 @@ class MpiJobArgs(TypedDict):
     topology: NotRequired[str]
     """Node label whose value all workers share, where the queue knows the topology, for instance
     gpufleet.dev/zone-id. Default: none."""
+    prefer_topology: NotRequired[str]
+    """The same, where all workers fit: otherwise they share a broader level of the topology. Default: none."""
     retries: NotRequired[int]
     """How often the launcher is started again after it failed: 10 s later, then 20, 40, up to 6 minutes. A Spot
     reclaim is such a failure (exit code 143): the operator makes a new worker, and the launcher waits up to half an

@@ -119,8 +119,9 @@ def gpu_pod(
     if affinity:
         spec["affinity"] = affinity
     pod = _pod(args, {**container, "resources": resources}, spec, environment)
-    if topology := args.get("topology"):
-        pod["metadata"]["annotations"]["kueue.x-k8s.io/podset-required-topology"] = topology
+    for argument, word in (("topology", "required"), ("prefer_topology", "preferred")):
+        if argument in args:
+            pod["metadata"]["annotations"][f"kueue.x-k8s.io/podset-{word}-topology"] = args[argument]
     return pod
 
 

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from gpufleet.catalog import AwsGpuType
 from gpufleet.errors import UserError
-from gpufleet.jobs.kubernetes.api_paths import ZONE_ID
 from gpufleet.jobs.kubernetes.jobset_job import jobset_job, name_errors
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.kubernetes.mpi_pods import PLACE
@@ -15,6 +14,7 @@ from gpufleet.jobs.kubernetes.pool_selection import PoolSelection, select_pools
 from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.request import JobRequest, default_job_name, uses_torchrun
 from gpufleet.jobs.settings import JobSettings, RecordedImages
+from gpufleet.pools.node_labels import ZONE_ID
 from gpufleet.rules.cuda import validate_image_cuda
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 from gpufleet.rules.rule import Status
@@ -133,6 +133,7 @@ def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection
         "image_pull_secret": request.get("image_pull_secret", settings.image_pull_secret),
         "service_account": settings.service_account,
         "queue": queue,
+        "prefer_topology": settings.topology if queue and queue == settings.queue else None,
         "env": request.get("env"),
         "secrets": request.get("secrets"),
         "retries": request.get("retries"),

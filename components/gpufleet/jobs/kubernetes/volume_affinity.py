@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
+from gpufleet.pools.node_labels import ZONE_ID
 from gpufleet.rules.messages import join_words
 
-ZONE_ID = "gpufleet.dev/zone-id"
 _BY_ID = frozenset({ZONE_ID, "topology.k8s.aws/zone-id"})
 _BY_NAME = frozenset(
     {"topology.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.disk.csi.azure.com/zone"}

@@ -41,7 +41,7 @@ def volume_zone(*, volume_zone: str, zone: str | None) -> Outcome:
 
 
 @rule("any-mpi-topology", Severity.ERROR)
-def topology_queued(*, topology: str, queue: str | None) -> Outcome:
+def topology_queued(*, argument: str, topology: str, queue: str | None) -> Outcome:
     """A job that requests one topology domain has a queue, because only the queue reads the request.
 
     Source: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/: without Kueue the annotation does
@@ -50,7 +50,19 @@ def topology_queued(*, topology: str, queue: str | None) -> Outcome:
     if queue:
         return passed()
     problem = "is read only by Kueue, and the job has no queue"
-    return failed("topology", topology, problem, "give the queue, or use zone")
+    return failed(argument, topology, problem, "give the queue, or use zone")
+
+
+@rule("any-mpi-topology-once", Severity.ERROR)
+def one_topology(*, topology: str, prefer: str) -> Outcome:
+    """A job either needs one domain of a topology, or prefers one.
+
+    Source: pkg/controller/jobframework/tas_validation.go of github.com/kubernetes-sigs/kueue v0.19.2: at most one
+    annotation of a topology.
+    """
+    if not topology or not prefer:
+        return passed()
+    return failed("prefer_topology", prefer, f"has no effect with topology={topology}", "leave one of them out")
 
 
 @rule("any-mpi-prefer", Severity.ERROR)
@@ -70,8 +82,8 @@ def preference_free(*, prefer: str, place: str, queue: str | None) -> Outcome:
 def validate_placement(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a job's place.
 
-    Reads zone, volume_zone, topology, queue, gpu, place, prefer_place, neighbours, volume_claim, unreached_places,
-    files_place.
+    Reads zone, volume_zone, topology, prefer_topology, queue, gpu, place, prefer_place, neighbours,
+    volume_claim, unreached_places, files_place.
     """
     findings = validate_job_file_access(args)
     zone = coerce.text(args, "zone") or None
@@ -79,9 +91,13 @@ def validate_placement(args: Mapping[str, object]) -> list[Finding]:
         findings.append(one_zone(zone=coerce.text(args, "zone")))
     if of_volume := coerce.text(args, "volume_zone"):
         findings.append(volume_zone(volume_zone=of_volume, zone=zone))
-    if topology := coerce.text(args, "topology"):
-        findings.append(topology_queued(topology=topology, queue=coerce.text(args, "queue") or None))
-        findings.append(key_form(argument="topology", key=topology))
+    queue = coerce.text(args, "queue") or None
+    for argument in ("topology", "prefer_topology"):
+        if topology := coerce.text(args, argument):
+            findings.append(topology_queued(argument=argument, topology=topology, queue=queue))
+            findings.append(key_form(argument=argument, key=topology))
+    both = {"topology": coerce.text(args, "topology"), "prefer": coerce.text(args, "prefer_topology")}
+    findings.append(one_topology(**both))
     if neighbours := coerce.text(args, "neighbours"):
         findings.append(key_form(argument="neighbours", key=neighbours))
     for argument in ("gpu", "place", "prefer_place"):
@@ -89,5 +105,5 @@ def validate_placement(args: Mapping[str, object]) -> list[Finding]:
             findings.append(value_form(argument=argument, value=coerce.text(args, argument)))
     if prefer := coerce.text(args, "prefer_place"):
         place = coerce.text(args, "place")
-        findings.append(preference_free(prefer=prefer, place=place, queue=coerce.text(args, "queue") or None))
+        findings.append(preference_free(prefer=prefer, place=place, queue=queue))
     return findings

@@ -7,6 +7,7 @@ from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 from gpufleet.rules.kubernetes.device_plugins import repository_form, validate_object_labels
 from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
+from gpufleet.rules.kubernetes.queue_topology import validate_topology
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import value_form
 from gpufleet.rules.messages import use_one_of
@@ -79,8 +80,8 @@ def overflow_timeout(*, minutes: float) -> Outcome:
 
 
 def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, overflow, version, image,
-    labels."""
+    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, topology, overflow, version,
+    image, labels."""
     flavors = coerce.mapping(args, "flavors")
     quotas = coerce.mapping(args, "quotas")
     findings = [
@@ -89,6 +90,7 @@ def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
         not_empty(argument="quotas", values=tuple(quotas), holds="namespace"),
         flavor_count(count=len(flavors)),
         *validate_object_labels(args),
+        *validate_topology(args),
     ]
     for short, kind in flavors.items():
         words = kind if isinstance(kind, Mapping) else {}

@@ -29,6 +29,11 @@ def job_of(document: dict[str, Any]) -> dict[str, Any]:
     return dict(document["spec"]["replicatedJobs"][0]["template"]["spec"])
 
 
+def test_workers_prefer_a_level_of_the_topology() -> None:
+    annotations = job_of(made(queue="gpus", prefer_topology="example.com/rack"))["template"]["metadata"]["annotations"]
+    assert annotations["kueue.x-k8s.io/podset-preferred-topology"] == "example.com/rack"
+
+
 def test_workers_run_torchrun_and_meet_at_the_first() -> None:
     job = job_of(made())
     (container,) = job["template"]["spec"]["containers"]

@@ -97,6 +97,23 @@ def test_with_a_queue_its_order_decides_and_pods_say_what_flavors_know() -> None
     }
 
 
+def test_workers_prefer_the_last_level_of_the_queues_topology() -> None:
+    rack = {"topology": "example.com/rack", "queue": "gpus"}
+
+    def preference(jobs: dict[str, Any], **wanted: object) -> str | None:
+        outputs = {"kubeconfig": "unused", "jobs": {"pools": POOLS, **jobs}}
+        made = build_submission(read_settings(outputs, "lab"), {**JOB, "pool": "v100", **wanted})  # type: ignore[typeddict-item]
+        worker = made.manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]
+        launcher = made.manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
+        name = "kueue.x-k8s.io/podset-preferred-topology"
+        assert name not in launcher["metadata"].get("annotations", {}), "it needs no GPU"
+        return worker["metadata"]["annotations"].get(name)
+
+    assert preference(rack) == "example.com/rack"
+    assert preference({"queue": "gpus"}) is None
+    assert preference(rack, queue="of-somebody-else") is None
+
+
 def test_several_types_of_one_place() -> None:
     assert places(place="onprem") == {"gpu.present": "true", "place": "onprem", "zone-id": "onprem"}
     assert gpus(place="onprem") == 2

@@ -1,6 +1,15 @@
 """Cases of gpufleet.rules.kubernetes.mpi_placement."""
 
-from gpufleet.rules.kubernetes.mpi_placement import one_zone, preference_free, topology_queued, volume_zone
+import pytest
+
+from gpufleet.rules.kubernetes.mpi_placement import (
+    one_topology,
+    one_zone,
+    preference_free,
+    topology_queued,
+    validate_placement,
+    volume_zone,
+)
 
 CASES = {
     one_zone: [
@@ -72,10 +81,10 @@ CASES = {
         ),
     ],
     topology_queued: [
-        ("queue", {"topology": "gpufleet.dev/zone-id", "queue": "vision"}, "pass", ""),
+        ("queue", {"argument": "topology", "topology": "gpufleet.dev/zone-id", "queue": "vision"}, "pass", ""),
         (
             "none",
-            {"topology": "gpufleet.dev/zone-id", "queue": None},
+            {"argument": "topology", "topology": "gpufleet.dev/zone-id", "queue": None},
             "fail",
             (
                 "trainers: topology=gpufleet.dev/zone-id: is read only by Kueue, and the job has no queue; give "
@@ -83,7 +92,29 @@ CASES = {
             ),
         ),
     ],
+    one_topology: [
+        ("one", {"topology": "", "prefer": "example.com/rack"}, "pass", ""),
+        (
+            "two",
+            {"topology": "gpufleet.dev/zone-id", "prefer": "example.com/rack"},
+            "fail",
+            "trainers: prefer_topology=example.com/rack: has no effect with topology=gpufleet.dev/zone-id; leave one "
+            "of them out [any-mpi-topology-once]",
+        ),
+    ],
 }
+
+
+@pytest.mark.parametrize(
+    ("job", "rules"),
+    [
+        ({"prefer_topology": "example.com/rack", "queue": "gpus"}, []),
+        ({"prefer_topology": "example.com/rack"}, ["any-mpi-topology"]),
+        ({"topology": "gpufleet.dev/zone-id", "prefer_topology": "r", "queue": "gpus"}, ["any-mpi-topology-once"]),
+    ],
+)
+def test_job_has_one_topology_and_a_queue(job: dict[str, object], rules: list[str]) -> None:
+    assert [finding.rule for finding in validate_placement(job) if finding.rejects] == rules
 
 
 def test_case(case):
