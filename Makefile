@@ -60,7 +60,7 @@ tests: setup
 mutations: setup ## Make one wrong line at a time (tests/mutations.yaml); tests must notice each
 	@$(BIN)/python -m tools.mutations
 
-sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
+sweep: setup ## Fail each single create of an environment, and other tests on the engine too long for each change; hours
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
 
 legal: setup ## Try 500 legal configurations and programs, others each time; nothing may refuse them (LEGAL_CASES=2000)

@@ -7,8 +7,6 @@ from urllib.parse import quote
 import pytest
 
 from tests.browser.chromium import Chromium
-from tools.website.build_site import build
-from tools.website.reference import ROOT
 
 pytestmark = pytest.mark.cluster
 PAGES = ["index.html", "reference/aws-gpu-node-group.html"]
@@ -31,13 +29,6 @@ BROKEN_NAMES = """
   return range.getClientRects().length > 1;
 }).map(e => e.textContent)
 """
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made") / "site"
-    build(ROOT, folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench import flat
 from bench.places import ENVIRONMENT, Places
 
 
+@pytest.mark.sweep
 def test_a_flat_program_of_the_same_resources(tmp_path: Path) -> None:
     """It is refused where a type, an input or a dependency differs: what it cannot say of a component is found here."""
     steps = Places(tmp_path).flat().preview(ENVIRONMENT)

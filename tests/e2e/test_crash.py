@@ -62,7 +62,8 @@ def orphans(project: Project, environment: str = "aws-dev") -> set[str]:
 SWEPT = pytest.mark.sweep
 
 
-@pytest.mark.parametrize("delete", [False, pytest.param(True, marks=SWEPT)], ids=["imported", "deleted"])
+@SWEPT
+@pytest.mark.parametrize("delete", [False, True], ids=["imported", "deleted"])
 def test_killed_engine(erasing: Project, delete: bool) -> None:
     kill_in_the_middle(erasing)
     lost = orphans(erasing)

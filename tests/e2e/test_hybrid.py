@@ -146,6 +146,7 @@ def test_a_life(project: Project) -> None:
     assert [line for line in held(project.cloud) if line.startswith("hybrid")] == []
 
 
+@pytest.mark.sweep
 def test_the_script_is_a_file_for_its_owner_only(project: Project) -> None:
     project.connect_site()
     rehearse(project)

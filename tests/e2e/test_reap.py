@@ -113,6 +113,7 @@ def test_what_has_had_its_time_goes_and_its_data_stays(project: Project) -> None
     assert reaped(project, "--yes") == {"aws-batch-dev": "stays", "aws-dev": "stays"}
 
 
+@pytest.mark.sweep
 def test_environment_that_says_so_takes_its_data_along(erasing: Project) -> None:
     erasing.configure(lambda config: config.update(expires_at="1h"))
     assert erasing.rehearse().returncode == 0
