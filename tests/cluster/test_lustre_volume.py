@@ -138,6 +138,19 @@ def test_driver_of_azure_finds_all_that_it_reads(operator: ControlPlane, made: d
 
 
 @pytest.mark.parametrize("cloud", PROGRAMS)
+def test_root_directory_was_opened_before_the_update_ended(
+    operator: ControlPlane, made: dict[str, Made], cloud: str
+) -> None:
+    name = f"{made[cloud].namespace}-shared-root"
+    job = operator.client.get(f"/apis/batch/v1/namespaces/kube-system/jobs/{name}")
+    assert job["status"]["succeeded"] == 1
+    claim = operator.client.get(f"/api/v1/namespaces/kube-system/persistentvolumeclaims/{name}")
+    assert (claim["status"]["phase"], claim["spec"]["volumeName"]) == ("Bound", name)
+    volume = operator.client.get(f"/api/v1/persistentvolumes/{name}")["spec"]
+    assert volume["csi"] == volume_of(operator, made[cloud].namespace)["csi"]
+
+
+@pytest.mark.parametrize("cloud", PROGRAMS)
 def test_job_runs_with_the_volume(
     operator: ControlPlane, nodes: Nodes, made: dict[str, Made], tmp_path: Path, cloud: str
 ) -> None:
@@ -164,6 +177,8 @@ def test_job_runs_with_the_volume(
         assert claimed["persistentVolumeClaim"]["claimName"] == "shared"
         mounts = {each["name"]: each["mountPath"] for each in pod["spec"]["containers"][0]["volumeMounts"]}
         assert mounts[claimed["name"]] == "/mnt"
+        # With one, kubelets would change the group of all files for a driver with fsGroupPolicy File, as Azure's is.
+        assert "fsGroup" not in pod["spec"]["securityContext"]
     assert gpufleet("jobs", "cancel", "dev", "reads", "--outputs", file).returncode == 0
 
 

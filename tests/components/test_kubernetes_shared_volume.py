@@ -1,12 +1,16 @@
 """Shared volumes: one component, one argument that differs."""
 
+import subprocess
+
 import pulumi
 import pytest
 
-from gpufleet.kubernetes.shared_volume import SharedVolume
+from gpufleet.kubernetes.shared_volume import SharedVolume, plan_volume
+from gpufleet.kubernetes.writable_root import plan_writable_root
 from tests.components.recorder import UNKNOWN, construct, refusal
 
 VOLUME, CLAIM = "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim"
+JOB = "kubernetes:batch/v1:Job"
 EFS = "fs-0123456789abcdef0"
 POINT = "fsap-0123456789abcdef0"
 AZURE = {"protocol": "nfs", "resourceGroup": "train-rg", "storageAccount": "trainfiles"}
@@ -77,50 +81,101 @@ SOURCES = {
         ["nfsvers=4.1", "hard", "noresvport", "nconnect=4"],
     ),
 }
+OF_ROOT = ("Lustre of FSx", "Managed Lustre")
+
+
+def volume(name: str, spec: dict[str, object], namespace: str, claim: str) -> dict[str, object]:
+    own = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": claim}
+    about = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}}
+    return {**about, "spec": {**spec, "claimRef": own}}
+
+
+def claim_of(name: str, namespace: str, claim: str) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": claim, "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "volumeName": name,
+            "resources": {"requests": {"storage": "1Ti"}},
+        },
+    }
 
 
 @pytest.mark.parametrize("case", SOURCES)
 def test_volume_and_claim(case, preview):
     source, files, options = SOURCES[case]
     recording = construct(lambda: SharedVolume("files", {"namespace": "vision", "source": source}), preview)
-    assert recording.inputs(VOLUME) == {
-        "files-volume": {
-            "apiVersion": "v1",
-            "kind": "PersistentVolume",
-            "metadata": {"name": "vision-shared"},
-            "spec": {
-                "capacity": {"storage": "1Ti"},
-                "accessModes": ["ReadWriteMany"],
-                "volumeMode": "Filesystem",
-                "persistentVolumeReclaimPolicy": "Retain",
-                "storageClassName": "",
-                "claimRef": {
-                    "apiVersion": "v1",
-                    "kind": "PersistentVolumeClaim",
-                    "namespace": "vision",
-                    "name": "shared",
-                },
-                "mountOptions": options,
-                **files,
-            },
-        }
+    spec = {
+        "capacity": {"storage": "1Ti"},
+        "accessModes": ["ReadWriteMany"],
+        "volumeMode": "Filesystem",
+        "persistentVolumeReclaimPolicy": "Retain",
+        "storageClassName": "",
+        "mountOptions": options,
+        **files,
     }
-    assert recording.inputs(CLAIM) == {
-        "files-claim": {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "shared", "namespace": "vision"},
-            "spec": {
-                "accessModes": ["ReadWriteMany"],
-                "storageClassName": "",
-                "volumeName": "vision-shared",
-                "resources": {"requests": {"storage": "1Ti"}},
-            },
-        }
-    }
-    claim = recording.one(CLAIM)
+    volumes = {"files-volume": volume("vision-shared", spec, "vision", "shared")}
+    claims = {"files-claim": claim_of("vision-shared", "vision", "shared")}
+    if case in OF_ROOT:
+        volumes["files-root-volume"] = volume("vision-shared-root", spec, "kube-system", "vision-shared-root")
+        claims["files-root-claim"] = claim_of("vision-shared-root", "kube-system", "vision-shared-root")
+    assert recording.inputs(VOLUME) == volumes
+    assert recording.inputs(CLAIM) == claims
+    assert recording.names(JOB) == (["files-root-job"] if case in OF_ROOT else [])
+    claim = recording.one(CLAIM, "files-claim")
     assert (claim.depends_on, claim.replace_with) == ({"files-volume"}, {"files-volume"})
     assert recording.outputs["files"] == {"claim": "shared", "volume": "vision-shared"}
+
+
+def test_root_of_lustre_is_opened_by_a_job_that_is_root_and_no_more(preview):
+    source = {"fsx_lustre": f"{EFS}.fsx.us-east-1.amazonaws.com@tcp:/abcd1234"}
+    args = {"namespace": "vision", "source": source, "image": "mirror.example.com/busybox:1", "labels": {"owner": "ml"}}
+    job = construct(lambda: SharedVolume("files", args), preview).one(JOB)
+    assert (job.depends_on, job.replace_with) == ({"files-root-volume", "files-root-claim"}, {"files-root-volume"})
+    assert job.inputs == {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "vision-shared-root", "namespace": "kube-system", "labels": {"owner": "ml"}},
+        "spec": {
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "automountServiceAccountToken": False,
+                    "securityContext": {
+                        "runAsUser": 0,
+                        "runAsGroup": 0,
+                        "seccompProfile": {"type": "RuntimeDefault"},
+                    },
+                    "containers": [
+                        {
+                            "name": "open",
+                            "image": "mirror.example.com/busybox:1",
+                            "command": ["sh", "-ec", "chmod 1777 /mnt && mkdir -p -m 1777 /mnt/home"],
+                            "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+                            "volumeMounts": [{"name": "files", "mountPath": "/mnt"}],
+                            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+                        }
+                    ],
+                    "volumes": [{"name": "files", "persistentVolumeClaim": {"claimName": "vision-shared-root"}}],
+                }
+            }
+        },
+    }
+
+
+def test_what_the_job_runs_opens_a_directory_and_does_so_again(tmp_path):
+    [*_, job] = plan_writable_root(plan_volume({"namespace": "v" * 63, "source": {"nfs": "10.0.0.5:/"}}), "busybox:1")
+    assert len(job["metadata"]["name"]) == 63, "it becomes a label"
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    files = tmp_path / "files"
+    files.mkdir(mode=0o755)
+    mounted = ["unshare", "--map-root-user", "--mount", "sh", "-ec", 'mount --bind "$0" /mnt && exec "$@"', str(files)]
+    for _ in range(2):
+        subprocess.run([*mounted, *container["command"]], check=True)
+        assert [each.stat().st_mode & 0o7777 for each in (files, files / "home")] == [0o1777, 0o1777]
 
 
 def test_everything_said(preview):

@@ -8,6 +8,7 @@ import pulumi
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.volume_source import VolumeSource
+from gpufleet.kubernetes.writable_root import IMAGE, plan_writable_root
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.volume import validate_shared_volume
@@ -33,6 +34,9 @@ github.com/kubernetes-sigs/aws-fsx-csi-driver, examples/kubernetes/static_provis
 github.com/kubernetes-sigs/azurelustre-csi-driver, docs/examples/pv.yaml
 """
 
+_OF_ROOT = ("fsx_lustre", "azure_lustre")
+"""Files whose root directory belongs to root when they are new."""
+
 
 class SharedVolumeConfig(TypedDict):
     """How files are mounted, and what happens to them."""
@@ -45,6 +49,9 @@ class SharedVolumeConfig(TypedDict):
     """Mount options. Default for NFS 4.1: nfsvers=4.1, hard, and what EFS and Azure add to them."""
     reclaim: NotRequired[Reclaim]
     """What happens to the files when the claim is deleted: Retain or Delete. Default Retain."""
+    image: NotRequired[str]
+    """Image with sh for the job that makes a new Lustre writable, with a tag or digest. Default
+    docker.io/library/busybox:1.37. Not used for other files."""
 
 
 class SharedVolumeArgs(SharedVolumeConfig):
@@ -159,7 +166,8 @@ class SharedVolume(Component):
     """A ReadWriteMany volume and its claim, for files that outlive the cluster.
 
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has its own user. The
-    drivers of EFS and Azure have to be on the cluster; NFS needs none.
+    drivers of EFS, Lustre and Azure have to be on the cluster; NFS needs none. Of Lustre, a job in kube-system makes
+    the root directory writable for all users, and a folder `home` in it.
 
     A claim is not deleted as long as a pod mounts it, nor its volume before it. A change that replaces the volume
     therefore replaces its claim too, after the jobs that mount it have ended. And where one program makes the namespace
@@ -193,6 +201,16 @@ class SharedVolume(Component):
         # A volume waits for its claim to be deleted (pv-protection), and the claim's volumeName cannot change.
         inside = self.child(depends_on=needed, deleted_with=namespace, replace_with=[volume])
         claim = kubernetes_object(f"{name}-claim", labelled(plan_claim(args), labels), inside)
+        if kind_of(args["source"]) in _OF_ROOT:
+            self._open_root(name, args)
         claim_name = args.get("claim", "shared")
         self.claim = with_dependencies(pulumi.Output.from_input(claim_name), claim)
         self.volume = with_dependencies(pulumi.Output.from_input(f"{args['namespace']}-{claim_name}"), volume)
+
+    def _open_root(self, name: str, args: SharedVolumeArgs) -> None:
+        made: list[pulumi.Resource] = []
+        for document in plan_writable_root(plan_volume(args), args.get("image", IMAGE)):
+            # Another file system's root is opened by another job.
+            opts = self.child(depends_on=made, replace_with=made[:1])
+            part = f"{name}-root-{document['kind'].removeprefix('PersistentVolume').lower() or 'volume'}"
+            made.append(kubernetes_object(part, labelled(document, args.get("labels", {})), opts))

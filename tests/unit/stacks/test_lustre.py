@@ -13,7 +13,7 @@ def test_pods_mount_lustre_in_place_of_efs():
     files = made.one(FILES)
     assert (files.inputs["storageCapacity"], files.inputs["perUnitStorageThroughput"]) == (2400, 250)
     assert files.protect is True
-    [volume] = made.of(VOLUME)
+    volume = made.one(VOLUME, "dev-volume-volume")
     assert volume.inputs["spec"]["csi"]["driver"] == "fsx.csi.aws.com"
     assert volume.inputs["spec"]["mountOptions"] == ["flock", "noatime"]
     addons = {each.inputs["addonName"] for each in made.of("aws:eks/addon:Addon")}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules import coerce
 from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.mpi_image import validate_image
 from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.messages import join_words
@@ -122,7 +123,7 @@ def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a shared volume.
 
     Reads namespace, claim, source (efs, access_point, fsx_lustre, azure_lustre, nfs, azure_blob, azure_files),
-    capacity, mount_options, reclaim, zone, labels.
+    capacity, mount_options, reclaim, zone, image, labels.
     """
     source = coerce.mapping(args, "source")
     kinds = [kind for kind in KINDS if source.get(kind) is not None]
@@ -141,6 +142,7 @@ def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
         allowed_choice(argument="reclaim", word=reclaim, legal=RECLAIM),
         files_kept(reclaim=reclaim),
         capacity_form(capacity=coerce.text(args, "capacity", "1Ti")),
+        *validate_image(args),
         *validate_object_labels(args),
     ]
     if isinstance(args.get("zone"), str):
