@@ -44,6 +44,9 @@ def test_chart_and_dashboard(preview):
             "prometheus": {"additionalPodMonitors": MONITORS},
         },
     }
+    namespace = recording.one("kubernetes:core/v1:Namespace", "m-namespace").inputs["metadata"]
+    assert namespace["labels"] == {"pod-security.kubernetes.io/enforce": "privileged", "team": "ops"}
+    assert recording.one("kubernetes:helm.sh/v3:Release").depends_on == {"m-namespace"}
     shown = recording.one("kubernetes:core/v1:ConfigMap", "m-dashboard").inputs
     assert shown["metadata"]["labels"] == {"grafana_dashboard": "1", "team": "ops"}
     assert shown["metadata"]["namespace"] == "monitoring"
@@ -52,13 +55,35 @@ def test_chart_and_dashboard(preview):
 
 
 def test_volume_and_values_of_ones_own(preview):
-    args = {"environment": "lab", "storage_gib": 50, "values": {"kube-state-metrics": {"enabled": False}}}
+    own = {"prometheus": {"prometheusSpec": {"retention": "30d"}}, "grafana": {"enabled": False}}
+    args = {"environment": "lab", "storage_gib": 50, "storage_class": "fast", "values": own}
     values = construct(lambda: Monitoring("m", args), preview).one("kubernetes:helm.sh/v3:Release").inputs["values"]
-    claim = values["prometheus"]["prometheusSpec"]["storageSpec"]["volumeClaimTemplate"]["spec"]
-    assert claim == {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "50Gi"}}}
-    assert values["kube-state-metrics"] == {"enabled": False}
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "50Gi"}},
+        "storageClassName": "fast",
+    }
+    assert values["prometheus"] == {
+        "additionalPodMonitors": MONITORS,
+        "prometheusSpec": {"storageSpec": {"volumeClaimTemplate": {"spec": claim}}, "retention": "30d"},
+    }
+    assert values["grafana"] == {"enabled": False}
 
 
-def test_refuses_a_version_that_is_not_one(preview):
+def test_all_but_the_exporter_of_nodes_run_on_chosen_nodes(preview):
+    args = {"environment": "lab", "node_selector": {"zone": "a"}}
+    values = construct(lambda: Monitoring("m", args), preview).one("kubernetes:helm.sh/v3:Release").inputs["values"]
+    here = {"nodeSelector": {"zone": "a"}}
+    assert values["alertmanager"] == {"alertmanagerSpec": here}
+    assert values["grafana"] == here
+    assert values["kube-state-metrics"] == {"metricLabelsAllowlist": ALLOWED, **here}
+    assert values["prometheus"] == {"additionalPodMonitors": MONITORS, "prometheusSpec": here}
+    assert values["prometheusOperator"] == {**here, "admissionWebhooks": {"patch": here}}
+    assert "prometheus-node-exporter" not in values
+
+
+def test_refuses_a_version_that_is_not_one_and_an_empty_volume(preview):
     (fault,) = refusal(lambda: Monitoring("m", {"environment": "lab", "version": "latest"}), preview)
     assert fault.startswith("m: version=latest:")
+    (fault,) = refusal(lambda: Monitoring("m", {"environment": "lab", "storage_gib": 0}), preview)
+    assert fault.startswith("m: storage_gib=0:")

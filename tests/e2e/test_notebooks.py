@@ -6,10 +6,16 @@ from typing import Any
 from tests.e2e.rehearsed_project import Project, held
 
 IMAGE = "registry.example.com/notebook:1"
+SOFTWARE = ["device-plugin", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter", "monitoring"]
 
 
 def with_hub(**more: object) -> Any:
     return lambda config: config.update(erase=True, notebooks={"images": [IMAGE], **more})
+
+
+def with_monitoring(config: dict[str, Any]) -> None:
+    with_hub()(config)
+    config.update(software=SOFTWARE, monitoring={"storage_gib": 20})
 
 
 def test_hub_on_eks_has_its_volume_and_no_public_address(project: Project) -> None:
@@ -24,11 +30,13 @@ def test_hub_on_eks_has_its_volume_and_no_public_address(project: Project) -> No
     project.configure(with_hub(service="LoadBalancer"))
     refused = project.rehearse()
     assert "[any-notebooks-dummy-login]" in refused.stdout
-    project.configure(with_hub())
+    # Prometheus' volume needs the same driver.
+    project.configure(with_monitoring)
     up = project.rehearse()
     assert up.returncode == 0, up.stdout + up.stderr
     addons = [line for line in held(project.cloud) if "aws-ebs-csi-driver" in line]
     assert addons == ["aws-dev-cluster-aws-ebs-csi-driver aws:eks/addon:Addon"]
+    assert "chart kube-prometheus-stack 86.0.0: recorded" in up.stdout
     told = project.rehearse("--", "pulumi", "stack", "output", "-s", "aws-dev", "notebooks")
     assert json.loads(told.stdout[told.stdout.index("{") :]) == {
         "training": {

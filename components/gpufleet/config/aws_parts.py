@@ -21,6 +21,7 @@ from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.autoscaler import AutoscalerArgs
 from gpufleet.kubernetes.efa_plugin import EfaPluginConfig
 from gpufleet.platform.environment import FilesZone
+from gpufleet.platform.monitoring import needs_ebs_class
 from gpufleet.platform.notebooks import needs_cloud_volume
 from gpufleet.platform.pools import Software, needed_software
 from gpufleet.platform.teams import budgets_of, team_tag
@@ -147,8 +148,11 @@ def software_of(config: AwsConfig) -> Sequence[Software]:
 
 
 def needs_ebs(config: AwsConfig) -> bool:
-    """Whether notebooks keep their database on volumes of EBS, on a cluster that is made here."""
-    return "existing_cluster" not in config and "notebooks" in config and needs_cloud_volume(config["notebooks"])
+    """Whether notebooks or Prometheus keep their data on volumes of EBS, on a cluster that is made here."""
+    if "existing_cluster" in config:
+        return False
+    hub = "notebooks" in config and needs_cloud_volume(config["notebooks"])
+    return hub or ("monitoring" in software_of(config) and needs_ebs_class(config.get("monitoring", {})))
 
 
 def pools_of(config: AwsConfig) -> dict[str, Mapping[str, Any]]:

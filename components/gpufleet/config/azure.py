@@ -58,9 +58,11 @@ class AzureConfig(SharedConfig, PlatformConfig):
     """The AKS cluster. Default: none."""
     pools: Annotated[dict[str, GpuNodeGroupConfig], Default({})]
     """GPU nodes of the cluster by name: an agent pool each."""
-    software: NotRequired[Sequence[Literal["device-plugin", "mpi-operator", "dcgm-exporter", "node-health"]]]
-    """What is installed on the cluster: device-plugin, mpi-operator, dcgm-exporter, and node-health, which cordons bad
-    nodes (docs/health.md). Default: the first three."""
+    software: NotRequired[
+        Sequence[Literal["device-plugin", "mpi-operator", "dcgm-exporter", "node-health", "monitoring"]]
+    ]
+    """What is installed on the cluster: device-plugin, mpi-operator, dcgm-exporter, node-health, which cordons bad
+    nodes (docs/health.md), and monitoring, Prometheus and Grafana (docs/dashboards.md). Default: the first three."""
     share: Annotated[NfsShareConfig, Default({})]
     """The shared files of the cluster's pods: a premium file share with NFS, so that files keep their owners."""
     batch: NotRequired[BatchConfig]

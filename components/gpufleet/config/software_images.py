@@ -26,6 +26,9 @@ def software_images(config: AwsConfig) -> dict[str, str]:
         images["dcgm_exporter.image"] = config.get("dcgm_exporter", {}).get("image", dcgm_exporter.IMAGE)
     if "node-health" in software:
         images["node_health.image"] = config.get("node_health", {}).get("image", node_health.IMAGE)
+    if "monitoring" in software:
+        registry = _at(config.get("monitoring", {}).get("values", {}), "global.imageRegistry") or "quay.io"
+        images["monitoring.values.global.imageRegistry"] = f"{registry}/prometheus/prometheus"
     operator = config.get("operator", {})
     if "mpi-operator" in software and ("image" in operator or not {"manifest", "flavour"} & set(operator)):
         images["operator.image"] = operator.get("image", mpi_operator.IMAGE)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gpufleet.kubernetes.chart_values import merged
 from gpufleet.kubernetes.jupyterhub_config import START
 from gpufleet.kubernetes.notebook_profiles import plan_profiles
 from gpufleet.kubernetes.plugin_daemonset import tolerations
@@ -58,15 +59,6 @@ def plan_access(args: Mapping[str, Any]) -> dict[str, Any]:
     own = args.get("values")
     values = {"hub": {"config": login}, "proxy": {"service": _service(args)}}
     return merged(values, own if isinstance(own, Mapping) else {})
-
-
-def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`under`, with what `over` says instead, mapping by mapping."""
-    result = dict(under)
-    for key, value in over.items():
-        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
-        result[key] = merged(result[key], value) if both else value
-    return result
 
 
 def _hub(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict, Unpack
+from typing import Annotated, Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.dashboards.grafana import dashboard
 from gpufleet.dashboards.rules import NODE_LABELS, POD_LABELS, recording_rules
+from gpufleet.kubernetes.chart_values import merged
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.device_plugins import validate_monitoring
+from gpufleet.typed_dicts import NumberRange
 
 CHART = "kube-prometheus-stack"
 VERSION = "86.0.0"
@@ -30,23 +32,31 @@ Source: github.com/NVIDIA/gpu-operator (assets/state-dcgm-exporter/0800_daemonse
 """
 
 
-class MonitoringArgs(TypedDict):
-    """What is monitored, and what it costs."""
+class MonitoringConfig(TypedDict):
+    """How Prometheus keeps what it has measured."""
+
+    storage_gib: NotRequired[Annotated[int, NumberRange(1)]]
+    """Size of Prometheus' volume, in GiB. Default: none; then what it has measured is gone when its pod is."""
+    storage_class: NotRequired[str]
+    """Storage class of that volume. Default: the cluster's own default."""
+    version: NotRequired[str]
+    """Version of the chart kube-prometheus-stack. Default 86.0.0."""
+    values: NotRequired[Mapping[str, Any]]
+    """Further values of the chart, which win over those of here, mapping by mapping."""
+
+
+class MonitoringArgs(MonitoringConfig):
+    """The same, what is monitored, and what it costs."""
 
     environment: str
     """Name of the environment, which the dashboard filters by."""
     usd_per_gpu_hour: NotRequired[Mapping[str, float]]
     """USD for an hour of one GPU, by the label gpufleet.dev/pool of a pool's nodes. Default: none; then the dashboard
     shows no cost."""
-    storage_gib: NotRequired[int]
-    """Size of Prometheus' volume, in GiB, of the default storage class. Default: none; then what it has measured is
-    gone when its pod is."""
-    version: NotRequired[str]
-    """Version of the chart kube-prometheus-stack. Default 86.0.0."""
-    values: NotRequired[Mapping[str, Any]]
-    """Further values of the chart, which win over those of here."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that all but the exporters run on. Default: any."""
     labels: NotRequired[Mapping[str, str]]
-    """Labels of the dashboard's ConfigMap."""
+    """Labels of the namespace and of the dashboard's ConfigMap."""
 
 
 def plan_monitoring(args: MonitoringArgs) -> dict[str, Any]:
@@ -67,10 +77,12 @@ def plan_monitoring(args: MonitoringArgs) -> dict[str, Any]:
     ]
     prometheus: dict[str, Any] = {"additionalPodMonitors": monitors}
     if "storage_gib" in args:
-        claim = {
+        claim: dict[str, Any] = {
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": f"{args['storage_gib']}Gi"}},
         }
+        if "storage_class" in args:
+            claim["storageClassName"] = args["storage_class"]
         prometheus["prometheusSpec"] = {"storageSpec": {"volumeClaimTemplate": {"spec": claim}}}
     rules = recording_rules(args["environment"], args.get("usd_per_gpu_hour", {}))
     values = {
@@ -78,7 +90,32 @@ def plan_monitoring(args: MonitoringArgs) -> dict[str, Any]:
         "kube-state-metrics": {"metricLabelsAllowlist": allowed},
         "prometheus": prometheus,
     }
-    return values | dict(args.get("values", {}))
+    return merged(merged(values, _nodes(args.get("node_selector", {}))), args.get("values", {}))
+
+
+def _nodes(selector: Mapping[str, str]) -> dict[str, Any]:
+    """Where the chart's programs run; its exporter of nodes runs on all."""
+    if not selector:
+        return {}
+    here = {"nodeSelector": dict(selector)}
+    return {
+        "alertmanager": {"alertmanagerSpec": here},
+        "grafana": here,
+        "kube-state-metrics": here,
+        "prometheus": {"prometheusSpec": here},
+        "prometheusOperator": {**here, "admissionWebhooks": {"patch": here}},
+    }
+
+
+def plan_namespace() -> dict[str, Any]:
+    """The chart's namespace. Deleting it deletes the claim of Prometheus' volume, which helm leaves behind.
+
+    The chart's exporter of nodes runs on their network and reads their files, which only `privileged` allows.
+    Source: kubernetes.io/docs/concepts/security/pod-security-standards; prometheus-community/helm-charts,
+    charts/prometheus-node-exporter (hostNetwork, hostPID).
+    """
+    metadata = {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "privileged"}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
 def plan_dashboard() -> dict[str, Any]:
@@ -95,7 +132,8 @@ def plan_dashboard() -> dict[str, Any]:
 class Monitoring(Component):
     """Prometheus and Grafana in the cluster, by the chart kube-prometheus-stack, with the dashboard of its GPUs.
 
-    It scrapes DCGM's exporter, of gpufleet's DcgmExporter or of the GPU operator. EFA needs an exporter that the chart
+    It scrapes DCGM's exporter, of gpufleet's DcgmExporter or of the GPU operator, and makes the namespace monitoring:
+    not for a cluster that has this chart already. EFA needs an exporter that the chart
     does not have: see docs/dashboards.md.
     """
 
@@ -112,16 +150,18 @@ class Monitoring(Component):
         return validate_monitoring(args)
 
     def create(self, name: str, args: MonitoringArgs) -> None:
+        labels = args.get("labels", {})
+        namespace = kubernetes_object(f"{name}-namespace", labelled(plan_namespace(), labels), self.child())
         release = chart_release(
             f"{name}-release",
             chart=CHART,
             version=args.get("version", VERSION),
             namespace=NAMESPACE,
             values=plan_monitoring(args),
-            opts=self.child(),
+            opts=self.child(depends_on=[namespace]),
             repository=CHARTS,
         )
-        shown = labelled(plan_dashboard(), args.get("labels", {}))
+        shown = labelled(plan_dashboard(), labels)
         made = kubernetes_object(f"{name}-dashboard", shown, self.child(depends_on=[release]))
         address = f"http://{CHART}-grafana.{NAMESPACE}.svc"
         self.grafana = with_dependencies(pulumi.Output.from_input(address), made)

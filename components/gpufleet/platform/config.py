@@ -5,6 +5,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from gpufleet.kubernetes.dcgm_exporter import DcgmExporterConfig
 from gpufleet.kubernetes.device_plugin import DevicePluginConfig
+from gpufleet.kubernetes.monitoring import MonitoringConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperatorConfig
 from gpufleet.kubernetes.node_health import NodeHealthConfig
 from gpufleet.kubernetes.notebooks import NotebooksConfig
@@ -72,6 +73,8 @@ class PlatformConfig(TypedDict):
     """NVIDIA's exporter of GPU metrics, which tells `gpufleet ps` whether jobs compute."""
     node_health: NotRequired[NodeHealthConfig]
     """The program that cordons bad GPU nodes, where software names it: see docs/health.md."""
+    monitoring: NotRequired[MonitoringConfig]
+    """Prometheus and Grafana, where software names monitoring: see docs/dashboards.md."""
     operator: NotRequired[MpiOperatorConfig]
     """What runs MPI jobs."""
     team: NotRequired[SingleTeamConfig]

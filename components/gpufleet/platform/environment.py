@@ -28,7 +28,8 @@ class PlatformSoftware(TypedDict):
 
     software: NotRequired[Sequence[Software]]
     """What is installed: device-plugin or gpu-operator, efa-plugin, mpi-operator, autoscaler, dcgm-exporter,
-    node-health. Default: what the pools need, and dcgm-exporter; autoscaler where its arguments are given."""
+    node-health, monitoring. Default: what the pools need, and dcgm-exporter; autoscaler where its arguments are
+    given."""
 
 
 class FilesZone(TypedDict):

@@ -1,7 +1,7 @@
 """A hub for each team of a cluster, where `notebooks` asks for them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from gpufleet.jobs.pool_info import pool_info
 from gpufleet.jobs.stack_output import PoolOutput
@@ -13,11 +13,6 @@ from gpufleet.platform.pools import node_price_of, taints_of
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import CLOUD, PREFIX, REGION_LABEL
 from gpufleet.typed_dicts import pick
-
-EBS_CLASS = "gpufleet-notebooks"
-"""Storage class that an environment makes for its hubs, where the cluster has the driver of EBS."""
-AKS_CLASS = "managed-csi"
-"""Storage class that every AKS cluster has. Source: learn.microsoft.com/azure/aks/create-volume-azure-disk."""
 
 
 def notebook_pools(
@@ -95,25 +90,3 @@ def needs_storage_class(notebooks: TeamNotebooksConfig) -> bool:
 def needs_cloud_volume(notebooks: TeamNotebooksConfig) -> bool:
     """The same, of a hub on nodes of the cloud, whose volumes own servers cannot mount."""
     return needs_storage_class(notebooks) and notebooks.get("place", CLOUD) == CLOUD
-
-
-def plan_ebs_class(environment: str, project: str) -> dict[str, Any]:
-    """The storage class of EBS for hubs; its volumes carry the tags by which leftovers are found.
-
-    A volume is made in the zone of the hub's node, and stays there. Source: kubernetes-sigs/aws-ebs-csi-driver,
-    docs/parameters.md and docs/tagging.md.
-    """
-    return {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": EBS_CLASS},
-        "provisioner": "ebs.csi.aws.com",
-        "parameters": {
-            "type": "gp3",
-            "encrypted": "true",
-            "tagSpecification_1": f"environment={environment}",
-            "tagSpecification_2": f"project={project}",
-        },
-        "volumeBindingMode": "WaitForFirstConsumer",
-        "allowVolumeExpansion": True,
-    }

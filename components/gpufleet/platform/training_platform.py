@@ -1,17 +1,17 @@
 """TrainingPlatform: what an environment has on its Kubernetes cluster, on EKS, AKS or on-prem servers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.jobs.stack_output import PoolOutput
-from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+from gpufleet.kubernetes.autoscaler import Autoscaler
 from gpufleet.kubernetes.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from gpufleet.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
-from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs, EfaPluginConfig
-from gpufleet.kubernetes.gpu_operator import GpuOperator, GpuOperatorConfig
+from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs
+from gpufleet.kubernetes.gpu_operator import GpuOperator
+from gpufleet.kubernetes.monitoring import Monitoring, MonitoringConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperator
 from gpufleet.kubernetes.node_health import NodeHealth, NodeHealthArgs
 from gpufleet.kubernetes.notebooks import Notebooks
@@ -20,60 +20,32 @@ from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
 from gpufleet.kubernetes.shared_volume import SharedVolume, SharedVolumeArgs
 from gpufleet.kubernetes.team import Team, TeamConfig
 from gpufleet.kubernetes.uid_admission_policy import CLAIM
-from gpufleet.kubernetes.volume_source import VolumeSource
-from gpufleet.platform.environment import FilesZone, PlatformOwner, PlatformSoftware
+from gpufleet.platform.arguments import TrainingPlatformArgs
+from gpufleet.platform.jobs_output import jobs_of_team, jobs_output
+from gpufleet.platform.monitoring import gpu_prices, monitoring_config, needs_ebs_class
 from gpufleet.platform.notebooks import (
-    AKS_CLASS,
-    EBS_CLASS,
     hub_config,
     hub_nodes,
     hub_place,
     needs_cloud_volume,
     notebook_pools,
-    plan_ebs_class,
 )
-from gpufleet.platform.pool import PlatformPool
 from gpufleet.platform.pools import (
     bottlerocket_pools,
     findings_of_queue,
     needed_software,
     onprem_gpus,
-    pools_for,
-    pools_of_jobs,
     taints_of,
 )
 from gpufleet.platform.queue import overflow_output, queue_pools, topology_output
-from gpufleet.platform.teams import findings_of_teams, labels_of, owners_of, suffix, teams_of, users_of
+from gpufleet.platform.storage_classes import AKS_CLASS, EBS_CLASS, EBS_CLASS_OF_MONITORING, plan_ebs_class
+from gpufleet.platform.teams import findings_of_teams, labels_of, suffix, teams_of, users_of
 from gpufleet.pools.node_labels import CLOUD, REGION_LABEL
 from gpufleet.pulumi_outputs import all_dependencies
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_order
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
-
-
-class TrainingPlatformArgs(PlatformOwner, PlatformSoftware, FilesZone):
-    """What is installed, for which teams, on which pools, with which files."""
-
-    pools: Mapping[str, PlatformPool]
-    """GPU pools by name, as `cloud_pool` and `onprem_pool` of gpufleet.platform describe them."""
-    node_groups: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Names of the pools' node groups. Teams come after them, and so go before them: deleting a namespace ends its jobs
-    while their nodes and files are still there to let go of."""
-    files: VolumeSource
-    """Where the shared files are."""
-    gpu_operator: NotRequired[GpuOperatorConfig]
-    """NVIDIA's GPU operator, where software names it."""
-    efa_plugin: NotRequired[EfaPluginConfig]
-    """AWS's EFA device plugin, where software names it."""
-    autoscaler: NotRequired[AutoscalerArgs]
-    """The cluster autoscaler, where the cloud's clusters bring none along."""
-    ebs_driver: NotRequired[bool]
-    """Whether the cluster has the driver of EBS, on whose volumes hubs then keep their databases. Default false."""
-    cloud: NotRequired[str]
-    """aws or azure: whose price list says what a notebook costs. Default: none does."""
-    region: NotRequired[str]
-    """Region of those prices."""
 
 
 class TrainingPlatform(Component, package="kubernetes"):
@@ -105,7 +77,7 @@ class TrainingPlatform(Component, package="kubernetes"):
         hubs = self._storage_class(name, args)
         self.notebooks = {}
         made = {namespace: self._team(name, args, namespace, queue, hubs) for namespace in teams_of(args)}
-        self.jobs = {key: pulumi.Output.from_input(value) for key, value in _jobs(args, made).items()}
+        self.jobs = {key: pulumi.Output.from_input(value) for key, value in jobs_output(args, made).items()}
 
     @property
     def notebooks_output(self) -> dict[str, Any]:
@@ -132,6 +104,8 @@ class TrainingPlatform(Component, package="kubernetes"):
             known = {"pools": onprem_gpus(args["pools"]), "labels": labels}
             health = pick(NodeHealthArgs, {**args.get("node_health", {}), **known})
             NodeHealth(f"{name}-node-health", **health, opts=self.child())
+        if "monitoring" in software:
+            self._monitoring(name, args)
         if "efa-plugin" in software:
             region = {"region": args["region"]} if args.get("cloud") == "aws" and "region" in args else {}
             efa = pick(EfaPluginArgs, {**args.get("efa_plugin", {}), **nodes, **region})
@@ -162,7 +136,7 @@ class TrainingPlatform(Component, package="kubernetes"):
             f"{name}-queue",
             **pick(QueueConfig, args["queue"]),
             **queue_pools(args, args["queue"], pools),
-            **_kueue_nodes(args),
+            **_webhook_nodes(args),
             # Queues of namespaces come after these.
             local=False,
             labels=args.get("labels", {}),
@@ -173,8 +147,25 @@ class TrainingPlatform(Component, package="kubernetes"):
         """What hubs claim their volumes of, if the cluster has no class for them."""
         if not args.get("ebs_driver") or "notebooks" not in args or not needs_cloud_volume(args["notebooks"]):
             return []
-        document = labelled(plan_ebs_class(args["environment"], args["project"]), args.get("labels", {}))
-        return [kubernetes_object(f"{name}-storage-class", document, self.child())]
+        return [self._ebs_class(f"{name}-storage-class", args, EBS_CLASS)]
+
+    def _ebs_class(self, name: str, args: TrainingPlatformArgs, storage_class: str) -> pulumi.Resource:
+        document = plan_ebs_class(storage_class, args["environment"], args["project"])
+        return kubernetes_object(name, labelled(document, args.get("labels", {})), self.child())
+
+    def _monitoring(self, name: str, args: TrainingPlatformArgs) -> None:
+        wanted, ebs = args.get("monitoring", {}), args.get("ebs_driver", False)
+        own_class = ebs and needs_ebs_class(wanted)
+        before = [self._ebs_class(f"{name}-monitoring-class", args, EBS_CLASS_OF_MONITORING)] if own_class else []
+        Monitoring(
+            f"{name}-monitoring",
+            **pick(MonitoringConfig, monitoring_config(wanted, ebs=ebs)),
+            **_webhook_nodes(args),
+            environment=args["environment"],
+            usd_per_gpu_hour=gpu_prices(args["pools"], args.get("usd_per_gpu_hour", {})),
+            labels=args.get("labels", {}),
+            opts=self.child(depends_on=before),
+        )
 
     def _team(
         self,
@@ -225,7 +216,7 @@ class TrainingPlatform(Component, package="kubernetes"):
     ) -> None:
         if "notebooks" not in args:
             return
-        team, jobs = teams_of(args)[namespace], _jobs_of(args, namespace, made)
+        team, jobs = teams_of(args)[namespace], jobs_of_team(args, namespace, made)
         rates, cloud = args.get("usd_per_gpu_hour", {}), args.get("cloud", "")
         login: HubLogin = {"pull_secret": made["image_pull_secret"]} if team.get("docker_config") else {}
         own_class = AKS_CLASS if cloud == "azure" else EBS_CLASS if args.get("ebs_driver") else None
@@ -256,8 +247,8 @@ class TrainingPlatform(Component, package="kubernetes"):
         self.notebooks[namespace] = pulumi.Output.from_input(way)
 
 
-class KueueNodes(TypedDict, total=False):
-    """The nodes that Kueue runs on, if not any will do."""
+class WebhookNodes(TypedDict, total=False):
+    """The nodes that programs with webhooks run on, if not any will do."""
 
     node_selector: Mapping[str, str]
 
@@ -278,7 +269,7 @@ def _places(args: TrainingPlatformArgs) -> set[str]:
     return {pool.get("place", CLOUD) for pool in args["pools"].values()}
 
 
-def _kueue_nodes(args: TrainingPlatformArgs) -> KueueNodes:
+def _webhook_nodes(args: TrainingPlatformArgs) -> WebhookNodes:
     """Nodes of the cloud, where own servers have joined its cluster: EKS may not reach a webhook on those.
 
     Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-webhooks.html
@@ -286,29 +277,3 @@ def _kueue_nodes(args: TrainingPlatformArgs) -> KueueNodes:
     if args.get("cloud") != "aws" or _places(args) <= {CLOUD}:
         return {}
     return {"node_selector": {REGION_LABEL: args.get("region", "")}}
-
-
-def _jobs(args: TrainingPlatformArgs, made: Mapping[str, Mapping[str, pulumi.Input[Any]]]) -> dict[str, Any]:
-    """The output `jobs`: see `gpufleet.jobs.stack_output.JobsOutput`. made: values of each team, by namespace."""
-    if not args.get("teams"):
-        [(namespace, own)] = made.items()
-        return _jobs_of(args, namespace, own)
-    shared = _shared(args, pools_of_jobs(args["pools"]))
-    own_keys = {namespace: _own(args, namespace, own) for namespace, own in made.items()}
-    return {**shared, "teams": own_keys}
-
-
-def _jobs_of(args: TrainingPlatformArgs, namespace: str, made: Mapping[str, pulumi.Input[Any]]) -> dict[str, Any]:
-    """The output `jobs` of one team."""
-    own = _own(args, namespace, made)
-    return {**_shared(args, own["pools"]), **own}
-
-
-def _shared(args: TrainingPlatformArgs, pools: Mapping[str, PoolOutput]) -> dict[str, Any]:
-    rates = args.get("usd_per_gpu_hour")
-    return {"pools": pools, "project": args["project"], **({"usd_per_gpu_hour": dict(rates)} if rates else {})}
-
-
-def _own(args: TrainingPlatformArgs, namespace: str, made: Mapping[str, pulumi.Input[Any]]) -> dict[str, Any]:
-    pools = pools_for(namespace, pools_of_jobs(args["pools"]), owners_of(args))
-    return {**made, **users_of(teams_of(args)[namespace]), "pools": pools}

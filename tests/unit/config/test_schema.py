@@ -23,6 +23,7 @@ from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.azure.nfs_share import validate_nfs_share
 from gpufleet.rules.azure.storage_files import validate_azure_files
 from gpufleet.rules.budget import validate_budget
+from gpufleet.rules.kubernetes.device_plugins import validate_monitoring
 from gpufleet.rules.kubernetes.node_health import validate_node_health
 from gpufleet.rules.rule import Status
 from gpufleet.typed_dicts import fields_of, is_record
@@ -205,6 +206,7 @@ RULES = {
         f"kubernetes.node_health.NodeHealthConfig.{key}": validate_node_health
         for key in ("most_percent", "every_seconds", "lasting_minutes", "young_minutes")
     },
+    "kubernetes.monitoring.MonitoringConfig.storage_gib": validate_monitoring,
     "azure.budget.BudgetConfig.usd_per_month": lambda args: validate_azure_budget({"emails": ["a@b.de"]} | args),
 }
 """Numbers with a range, by definition and key, and who refuses others: what both read is tested above."""

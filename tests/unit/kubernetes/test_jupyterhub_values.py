@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from gpufleet.kubernetes.chart_values import merged
 from gpufleet.kubernetes.jupyterhub_config import NotOfTheTeam
-from gpufleet.kubernetes.jupyterhub_values import hub_code, merged, plan_access, plan_values
+from gpufleet.kubernetes.jupyterhub_values import hub_code, plan_access, plan_values
 
 ARGS = {
     "namespace": "vision",

@@ -1,10 +1,14 @@
 """What an environment has on its cluster, and what its jobs are told."""
 
+from gpufleet.dashboards.pool_prices import pool_prices
+from gpufleet.jobs.pool_info import pool_info
 from gpufleet.kubernetes.autoscaler import NAMESPACE, SERVICE_ACCOUNT
 from tests.unit.stacks.aws_environment import POOL, program
 
 COMPONENTS = "gpufleet-kubernetes:index:{}".format
 ALL = ("Autoscaler", "DcgmExporter", "DevicePlugin", "EfaPlugin", "MpiOperator", "SharedVolume", "Team")
+ALL_SOFTWARE = ["device-plugin", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter"]
+MONITORED = [*ALL_SOFTWARE, "monitoring"]
 EXISTING = {
     "name": "shared",
     "security_group_id": "sg-0123456789abcdef0",
@@ -80,6 +84,13 @@ def test_without_a_way_out_every_image_lies_in_the_regions_registry():
         f"dev: {key}={image}: nodes without NAT cannot reach {image.partition('/')[0]}; {fix}"
         for key, image in public.items()
     ]
+    registry = {"values": {"global": {"imageRegistry": ECR}}}
+    key = "monitoring.values.global.imageRegistry"
+    monitored = program.refusal(network=CLOSED, software=MONITORED)
+    assert f"dev: {key}=quay.io/prometheus/prometheus: nodes without NAT cannot reach quay.io; {fix}" in monitored
+    assert not [
+        line for line in program.refusal(network=CLOSED, software=MONITORED, monitoring=registry) if key in line
+    ]
     values = {"hub": {"image": {"name": f"{ECR}/hub"}}, "proxy": {"chp": {"image": {"name": f"{ECR}/proxy"}}}}
     made = program(
         network=CLOSED,
@@ -124,12 +135,54 @@ def test_nodes_may_fill_the_registrys_caches():
 
 
 def test_node_health_comes_where_software_names_it():
-    software = ["device-plugin", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter", "node-health"]
-    made = program(software=software, node_health={"most_percent": 50})
+    made = program(software=[*ALL_SOFTWARE, "node-health"], node_health={"most_percent": 50})
     deployment = made.one("kubernetes:apps/v1:Deployment", "dev-node-health-deployment").inputs
     command = deployment["spec"]["template"]["spec"]["containers"][0]["command"]
     assert command[command.index("--most-percent") + 1] == "50"
     assert "dev-node-health-deployment" not in program().names("kubernetes:apps/v1:Deployment")
+
+
+STORAGE_CLASS = "kubernetes:storage.k8s.io/v1:StorageClass"
+
+
+def chart(made):
+    (found,) = [
+        each for each in made.of("kubernetes:helm.sh/v3:Release") if each.inputs["name"] == "kube-prometheus-stack"
+    ]
+    return found.inputs["values"]
+
+
+def prices(values):
+    rules = values["additionalPrometheusRulesMap"]["gpufleet"]["groups"][0]["rules"]
+    return {each["labels"]["pool"]: each["expr"] for each in rules if "pool" in each["labels"]}
+
+
+def test_monitoring_comes_where_software_names_it_with_the_pools_prices():
+    assert "dev-monitoring-dashboard" not in program().names("kubernetes:core/v1:ConfigMap")
+    made = program(software=MONITORED)
+    made.one("kubernetes:core/v1:ConfigMap", "dev-monitoring-dashboard")
+    # The price of p5.48xlarge in us-east-1, of one of its 8 GPUs, as `gpufleet dashboards` has it.
+    info = pool_info("trainers", {**POOL, "label": "dev-trainers"})
+    known, _ = pool_prices({"trainers": info}, {})
+    assert prices(chart(made)) == {"dev-trainers": f"vector({known['dev-trainers']:.6g})"}
+    own = program(software=MONITORED, usd_per_gpu_hour={"trainers": 2.5})
+    assert prices(chart(own)) == {"dev-trainers": "vector(2.5)"}
+    assert made.names(STORAGE_CLASS) == []
+    assert "prometheusSpec" not in chart(made)["prometheus"]
+
+
+def test_prometheus_has_a_volume_of_ebs_where_it_is_given_a_size():
+    made = program(software=MONITORED, monitoring={"storage_gib": 20})
+    assert made.one(STORAGE_CLASS, "dev-monitoring-class").inputs["metadata"]["name"] == "gpufleet-monitoring"
+    claim = chart(made)["prometheus"]["prometheusSpec"]["storageSpec"]["volumeClaimTemplate"]["spec"]
+    assert claim["storageClassName"] == "gpufleet-monitoring"
+    assert "aws-ebs-csi-driver" in {each["addonName"] for each in made.inputs("aws:eks/addon:Addon").values()}
+    # Its class is the owner's on an existing cluster, and the user's where they name it.
+    theirs = program(software=["monitoring"], monitoring={"storage_gib": 20}, existing_cluster=EXISTING)
+    assert theirs.names(STORAGE_CLASS) == []
+    named = program(software=MONITORED, monitoring={"storage_gib": 20, "storage_class": "fast"})
+    assert named.names(STORAGE_CLASS) == []
+    assert "aws-ebs-csi-driver" not in {each["addonName"] for each in named.inputs("aws:eks/addon:Addon").values()}
 
 
 def test_an_existing_cluster_keeps_its_owners_software():

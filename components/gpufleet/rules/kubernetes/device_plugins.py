@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from gpufleet.catalog.eks_registries import eks_registries
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
-from gpufleet.rules.generic import allowed_choice
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import key_form, value_form
@@ -88,8 +88,8 @@ def validate_gpu_operator(args: Mapping[str, object]) -> list[Finding]:
 
 
 def validate_monitoring(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on Prometheus and Grafana in a cluster. Reads environment, version, labels."""
-    findings: list[Finding] = []
+    """Every finding on Prometheus and Grafana in a cluster. Reads environment, storage_gib, version, labels."""
+    findings = [at_least(argument="storage_gib", value=coerce.whole(args, "storage_gib", 1), least=1)]
     if isinstance(args.get("environment"), str):
         findings.append(value_form(argument="environment", value=coerce.text(args, "environment")))
     if isinstance(args.get("version"), str):
