@@ -94,6 +94,12 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "export": True,
         },
         "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
+        "MountpointDriver": {
+            "cluster_name": "fleet",
+            "region": "us-east-1",
+            "buckets": ["s3://images/train", "s3://speech"],
+            "kms_key_arns": ["arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-4e5f-6000-8000-0a1b2c3d4e5f"],
+        },
         "HybridNodes": {
             "cluster_name": "fleet",
             "cluster_security_group_id": "sg-cluster",

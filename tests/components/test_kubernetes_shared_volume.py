@@ -214,13 +214,13 @@ def test_a_file_system_that_is_still_to_be_made(preview):
 REFUSED = {
     "nowhere": (
         {"source": {}},
-        "source=[]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+        "source=[]: is not one place; give one of efs, fsx_lustre, azure_lustre, s3, nfs, "
         "azure_blob and azure_files "
         "[any-volume-source-known]",
     ),
     "two places": (
         {"source": {"efs": EFS, "nfs": "10.0.0.5:/export"}},
-        "source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+        "source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, azure_lustre, s3, nfs, "
         "azure_blob and azure_files "
         "[any-volume-source-known]",
     ),

@@ -202,7 +202,7 @@ def test_faults_are_in_the_callers_spelling(kind: str, inputs: dict[str, object]
 def test_names_of_fields_are_in_the_callers_spelling_and_keys_stay() -> None:
     source = {"azureBlob": "models/fleet/data", "azureFiles": "models/fleet/data"}
     assert refusal("kubernetes", "SharedVolume", {"namespace": "vision", "source": source}) == [
-        "mine: source=[azureBlob, azureFiles]: is not one place; give one of efs, fsxLustre, azureLustre, nfs, "
+        "mine: source=[azureBlob, azureFiles]: is not one place; give one of efs, fsxLustre, azureLustre, s3, nfs, "
         "azureBlob "
         "and azureFiles [any-volume-source-known]"
     ]

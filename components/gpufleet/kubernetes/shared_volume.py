@@ -1,7 +1,7 @@
 """SharedVolume: a shared file system as a volume that every pod of a team mounts, wherever the files are."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, Unpack
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack
 
 import pulumi
 
@@ -11,14 +11,17 @@ from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.kubernetes.writable_root import IMAGE, plan_writable_root
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
+from gpufleet.rules.aws.bucket_path import bucket_and_prefix
 from gpufleet.rules.kubernetes.volume import validate_shared_volume
 
 Reclaim = Literal["Retain", "Delete"]
+T = TypeVar("T")
 
 _OPTIONS = {
     "efs": ("nfsvers=4.1", "hard", "noresvport", "tls"),
     "fsx_lustre": ("flock", "noatime"),
     "azure_lustre": ("noatime", "flock"),
+    "s3": ("read-only", "allow-other"),
     "nfs": ("nfsvers=4.1", "hard"),
     "azure_files": ("nfsvers=4.1", "hard", "noresvport", "nconnect=4"),
     "azure_blob": (),
@@ -26,12 +29,14 @@ _OPTIONS = {
 """Mount options by kind. hard: a server that is away makes writers wait instead of losing what they wrote. noresvport:
 the client comes back from another port after the connection broke; EFS and Azure ask for it. Blob storage's NFS is 3.0,
 with options of its driver's own. flock: locks that hold on all nodes; noatime: no write for each read.
+read-only: Mountpoint refuses every change of a bucket; allow-other: users other than its own read.
 
 Sources: docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
 learn.microsoft.com/azure/storage/files/nfs-performance,
 learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how-to,
 github.com/kubernetes-sigs/aws-fsx-csi-driver, examples/kubernetes/static_provisioning,
-github.com/kubernetes-sigs/azurelustre-csi-driver, docs/examples/pv.yaml
+github.com/kubernetes-sigs/azurelustre-csi-driver, docs/examples/pv.yaml,
+github.com/awslabs/mountpoint-s3 v1.23.0, doc/CONFIGURATION.md (file system configuration)
 """
 
 _OF_ROOT = ("fsx_lustre", "azure_lustre")
@@ -46,7 +51,8 @@ class SharedVolumeConfig(TypedDict):
     capacity: NotRequired[str]
     """What volume and claim say to be, in Kubernetes' quantities; none of these servers enforces it. Default 1Ti."""
     mount_options: NotRequired[Sequence[str]]
-    """Mount options. Default for NFS 4.1: nfsvers=4.1, hard, and what EFS and Azure add to them."""
+    """Mount options. Default for NFS 4.1: nfsvers=4.1, hard, and what EFS and Azure add to them. Those of a bucket are
+    added to read-only, allow-other, its region and its prefix."""
     reclaim: NotRequired[Reclaim]
     """What happens to the files when the claim is deleted: Retain or Delete. Default Retain."""
     image: NotRequired[str]
@@ -68,7 +74,7 @@ class SharedVolumeArgs(SharedVolumeConfig):
 
 
 def kind_of(source: Mapping[str, Any]) -> str:
-    """efs, fsx_lustre, azure_lustre, nfs, azure_blob or azure_files: the one that a source has."""
+    """efs, fsx_lustre, azure_lustre, s3, nfs, azure_blob or azure_files: the one that a source has."""
     return next(kind for kind in _OPTIONS if source.get(kind) is not None)
 
 
@@ -82,14 +88,14 @@ def plan_volume(args: SharedVolumeArgs) -> dict[str, Any]:
     kind = kind_of(args["source"])
     spec: dict[str, Any] = {
         "capacity": {"storage": args.get("capacity", "1Ti")},
-        "accessModes": ["ReadWriteMany"],
+        "accessModes": _access(args),
         "volumeMode": "Filesystem",
         "persistentVolumeReclaimPolicy": args.get("reclaim", "Retain"),
         # No class: a class would make a new, empty volume for a claim that came first.
         "storageClassName": "",
         "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": claim},
         "mountOptions": list(args.get("mount_options", _OPTIONS[kind])),
-        **_files(kind, args["source"]),
+        **(_bucket(args, f"{namespace}-{claim}") if kind == "s3" else _files(kind, args["source"])),
     }
     if "zone" in args:
         here = {"key": "gpufleet.dev/zone-id", "operator": "In", "values": [args["zone"]]}
@@ -106,12 +112,36 @@ def plan_claim(args: SharedVolumeArgs) -> dict[str, Any]:
         "kind": "PersistentVolumeClaim",
         "metadata": {"name": claim, "namespace": namespace},
         "spec": {
-            "accessModes": ["ReadWriteMany"],
+            "accessModes": _access(args),
             "storageClassName": "",
             "volumeName": f"{namespace}-{claim}",
             "resources": {"requests": {"storage": args.get("capacity", "1Ti")}},
         },
     }
+
+
+def _access(args: SharedVolumeArgs) -> list[str]:
+    return ["ReadOnlyMany"] if kind_of(args["source"]) == "s3" else ["ReadWriteMany"]
+
+
+def _bucket(args: SharedVolumeArgs, handle: str) -> dict[str, Any]:
+    """The fields of a volume's spec that say which bucket.
+
+    Handle: the driver mounts once for each, so that two volumes of one bucket need two. Source:
+    github.com/awslabs/mountpoint-s3-csi-driver v2.7.0, docs/CONFIGURATION.md (static provisioning) and
+    pkg/driver/node/volumecontext/volume_context.go (bucketName); pkg/mountpoint/args.go: options as name=value.
+    """
+    source, options = args["source"], [*_OPTIONS["s3"], *args.get("mount_options", ())]
+    if "bucket_region" in source:
+        options.append(f"region={source['bucket_region']}")
+    named = {"bucketName": _read(source["s3"], lambda text: bucket_and_prefix(text)[0])}
+    csi = {"driver": "s3.csi.aws.com", "volumeHandle": handle, "volumeAttributes": named}
+    return {"csi": csi, "mountOptions": _read(source["s3"], lambda text: _with_prefix(options, text))}
+
+
+def _with_prefix(options: Sequence[str], path: str) -> list[str]:
+    _, prefix = bucket_and_prefix(path)
+    return [*options, f"prefix={prefix}"] if prefix else [*options]
 
 
 def _files(kind: str, source: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,8 +179,8 @@ def _files(kind: str, source: Mapping[str, Any]) -> dict[str, Any]:
     return {"csi": {"driver": f"{driver}.csi.azure.com", "volumeHandle": handle, "volumeAttributes": attributes}}
 
 
-def _read(place: pulumi.Input[str], part: Callable[[str], str]) -> pulumi.Input[str]:
-    """A part of a text, now or when it is known."""
+def _read(place: pulumi.Input[str], part: Callable[[str], T]) -> pulumi.Input[T]:
+    """What a text says, now or when it is known."""
     if isinstance(place, str):
         return part(place)
     return pulumi.Output.all(place).apply(lambda texts: part(texts[0]))
@@ -163,7 +193,7 @@ def _joined(files: pulumi.Input[str], point: pulumi.Input[str]) -> pulumi.Input[
 
 
 class SharedVolume(Component):
-    """A ReadWriteMany volume and its claim, for files that outlive the cluster.
+    """A ReadWriteMany volume and its claim, for files that outlive the cluster; of a bucket, a ReadOnlyMany one.
 
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has its own user. The
     drivers of EFS, Lustre and Azure have to be on the cluster; NFS needs none. Of Lustre, a job in kube-system makes

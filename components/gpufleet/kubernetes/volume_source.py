@@ -6,8 +6,8 @@ import pulumi
 
 
 class VolumeSource(TypedDict, total=False):
-    """Where the files are: one of efs, fsx_lustre, azure_lustre, nfs, azure_blob and
-    azure_files."""
+    """Where the files are: one of efs, fsx_lustre, azure_lustre, s3, nfs,
+    azure_blob and azure_files."""
 
     efs: pulumi.Input[str]
     """Id of an EFS file system, fs-..."""
@@ -17,6 +17,10 @@ class VolumeSource(TypedDict, total=False):
     """A file system of FSx for Lustre, as <DNS name>@tcp:/<mount name>."""
     azure_lustre: pulumi.Input[str]
     """A file system of Azure Managed Lustre, as <address of its management server>@tcp:/lustrefs."""
+    s3: pulumi.Input[str]
+    """A bucket that is read and not written, as s3://bucket or s3://bucket/prefix, by Mountpoint for Amazon S3."""
+    bucket_region: str
+    """With s3: the bucket's region, which the driver cannot ask of instances whose hop limit is 1."""
     nfs: pulumi.Input[str]
     """An NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
     azure_blob: pulumi.Input[str]

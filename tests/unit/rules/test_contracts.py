@@ -42,6 +42,7 @@ from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
 from gpufleet.rules.aws.image_pull import validate_images
 from gpufleet.rules.aws.lustre import validate_lustre_environment, validate_lustre_files
+from gpufleet.rules.aws.mountpoint_driver import validate_mountpoint_driver
 from gpufleet.rules.aws.node_image import validate_node_image
 from gpufleet.rules.aws.node_version import validate_node_version
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
@@ -330,6 +331,10 @@ CONSTRUCTED = [
     (validate_azure_addresses, "10.60.0.0/16", {"nodes": 5, "batch": 10}, {}),
     (validate_stack_mounts, ["logs"], ["result", "logs"]),
     (validate_autoscaler_identity, {"region": REGION}),
+    (
+        validate_mountpoint_driver,
+        {"region": REGION, "buckets": ["s3://images"], "addon_version": "v2.7.0-eksbuild.1"},
+    ),
     (validate_autoscaler, {"region": REGION, "version": "9.52.1"}),
     (validate_device_plugin, {"image": "registry.example.com/plugin"}),
     (validate_efa_plugin, {"version": "0.5.13", "region": REGION}),

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from tests.components import gpu_pools, test_cluster
+from tests.components import gpu_pools, test_cluster, test_mountpoint_driver
 from tests.components.certificates import certificate
 from tests.components.recorder import Recording, Registered
 from tests.unit.stacks import test_aws_mirror, test_data_sync, test_own_servers
@@ -94,6 +94,7 @@ def recordings() -> tuple[Recording[Any], ...]:
                 registry={"repositories": ["training"], "pull_through": {"quay": "quay.io"}},
             ),
             _with_arns(test_aws_mirror.program)(image_mirror=mirror),
+            test_mountpoint_driver.build(False, kms_key_arns=[KEY]),
         )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
+from gpufleet.rules.aws.bucket_path import BUCKET_NAME
 from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.mpi_image import validate_image
@@ -12,19 +13,21 @@ from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
-KINDS = ("efs", "fsx_lustre", "azure_lustre", "nfs", "azure_blob", "azure_files")
+KINDS = ("efs", "fsx_lustre", "azure_lustre", "s3", "nfs", "azure_blob", "azure_files")
 RECLAIM = ("Retain", "Delete")
 _FORMS = {
     "efs": (r"fs-[0-9a-f]{8,40}", "the id of an EFS file system, fs- and 8 to 40 hexadecimal digits"),
     "access_point": (r"fsap-[0-9a-f]{8,40}", "the id of an access point, fsap- and 8 to 40 hexadecimal digits"),
     "fsx_lustre": (r"fs-[0-9a-f]{8,40}(\.[A-Za-z0-9-]+)+@tcp:/[a-z0-9]{1,8}", "<DNS name>@tcp:/<mount name>"),
     "azure_lustre": (r"(\d{1,3}\.){3}\d{1,3}@tcp:/lustrefs", "<address of the management server>@tcp:/lustrefs"),
+    "s3": (rf"s3://{BUCKET_NAME}(/[^\s,]*)?", "s3://bucket or s3://bucket/prefix"),
     "nfs": (r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?):(/|(/[^/\s:]+)+)", "server:/directory"),
     "azure_blob": (r"[\w.()-]{1,90}/[a-z0-9]{3,24}/[a-z0-9-]{3,63}", "<resource group>/<account>/<container>"),
     "azure_files": (r"[\w.()-]{1,90}/[a-z0-9]{3,24}/[a-z0-9-]{3,63}", "<resource group>/<account>/<share>"),
 }
 _QUANTITY = re.compile(r"[1-9]\d*(\.\d+)?([KMGTPE]i|[kMGTPE])?")
-_OPTION = re.compile(r"[a-z][a-z0-9_]*(=[^,\s=]+)?")
+_OPTION = re.compile(r"[a-z][a-z0-9_-]*(=[^,\s=]+)?")
+_WRITING = {"allow-delete", "allow-overwrite", "incremental-upload"}
 
 
 @rule("any-volume-source-known", Severity.ERROR)
@@ -91,6 +94,20 @@ def mounted_hard(*, options: Sequence[str]) -> Outcome:
     return failed("mount_options", list(options), problem, "use hard")
 
 
+@rule("any-volume-bucket-read", Severity.ERROR)
+def bucket_read(*, kind: str, options: Sequence[str]) -> Outcome:
+    """A bucket that is mounted is read and not written.
+
+    Source: github.com/awslabs/mountpoint-s3 v1.23.0, doc/CONFIGURATION.md (file modifications and deletions): options
+    that allow to delete objects, to replace them and to append to them.
+    """
+    writing = sorted(_WRITING & set(options)) if kind == "s3" else []
+    if not writing:
+        return passed()
+    fix = "leave it out, and write to other shared files"
+    return failed("mount_options", writing[0], "changes objects of a bucket that is mounted to be read", fix)
+
+
 @rule("any-volume-nfs-version", Severity.ERROR)
 def nfs_version(*, kind: str, options: Sequence[str]) -> Outcome:
     """Files are mounted with an NFS version that their server supports: EFS 4.0 and 4.1, Azure's file shares 4.1.
@@ -122,7 +139,8 @@ def files_kept(*, reclaim: str) -> Outcome:
 def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a shared volume.
 
-    Reads namespace, claim, source (efs, access_point, fsx_lustre, azure_lustre, nfs, azure_blob, azure_files),
+    Reads namespace, claim, source (efs, access_point, fsx_lustre, azure_lustre, s3, nfs, azure_blob,
+    azure_files),
     capacity, mount_options, reclaim, zone, image, labels.
     """
     source = coerce.mapping(args, "source")
@@ -139,6 +157,7 @@ def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
         *(option_form(option=option) for option in options),
         mounted_hard(options=options),
         nfs_version(kind=kinds[0] if len(kinds) == 1 else "", options=options),
+        bucket_read(kind=kinds[0] if len(kinds) == 1 else "", options=options),
         allowed_choice(argument="reclaim", word=reclaim, legal=RECLAIM),
         files_kept(reclaim=reclaim),
         capacity_form(capacity=coerce.text(args, "capacity", "1Ti")),

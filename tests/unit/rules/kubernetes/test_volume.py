@@ -1,6 +1,7 @@
 """Cases of gpufleet.rules.kubernetes.volume."""
 
 from gpufleet.rules.kubernetes.volume import (
+    bucket_read,
     capacity_form,
     files_kept,
     mounted_hard,
@@ -19,7 +20,7 @@ CASES = {
             {"kinds": (), "access_point": False},
             "fail",
             (
-                "trainers: source=[]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+                "trainers: source=[]: is not one place; give one of efs, fsx_lustre, azure_lustre, s3, nfs, "
                 "azure_blob and azure_files "
                 "[any-volume-source-known]"
             ),
@@ -29,7 +30,7 @@ CASES = {
             {"kinds": ("efs", "nfs"), "access_point": False},
             "fail",
             (
-                "trainers: source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, azure_lustre, nfs, "
+                "trainers: source=[efs, nfs]: is not one place; give one of efs, fsx_lustre, azure_lustre, s3, nfs, "
                 "azure_blob and "
                 "azure_files [any-volume-source-known]"
             ),
@@ -169,6 +170,18 @@ CASES = {
                 "trainers: mount_options=-o hard: must be a single mount option; write one to an entry, such as "
                 "nfsvers=4.1 [any-volume-option]"
             ),
+        ),
+    ],
+    bucket_read: [
+        ("options", {"kind": "s3", "options": ("max-threads=32",)}, "pass", ""),
+        ("none", {"kind": "s3", "options": ()}, "pass", ""),
+        ("other-files", {"kind": "nfs", "options": ("allow-delete",)}, "pass", ""),
+        (
+            "delete",
+            {"kind": "s3", "options": ("max-threads=32", "allow-delete")},
+            "fail",
+            "trainers: mount_options=allow-delete: changes objects of a bucket that is mounted to be read; leave it "
+            "out, and write to other shared files [any-volume-bucket-read]",
         ),
     ],
     mounted_hard: [
