@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from gpufleet.jobs.kubernetes.job_kind import JOB_SET
 from tests.cluster.rehearsed_jobs import TEAM, Rehearsed
+from tests.cluster.workloads import pods
 from tests.e2e.rehearsed_project import copy_of_ours
 from tests.tools.guide_commands import guide_commands
 from tools.kubernetes.api_client import wait_until
@@ -22,6 +24,8 @@ ROLE = "training.kubeflow.org/job-role"
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsed]:
     """The environment with all that its stack installs."""
     made = Rehearsed(copy_of_ours(tmp_path_factory.mktemp("project"), control_plane=True), "onprem")
+    software = ["device-plugin", "mpi-operator", "dcgm-exporter", "jobset"]
+    made.project.configure(lambda config: config.update(software=software), made.environment)
     try:
         made.up()
         yield made
@@ -51,6 +55,19 @@ def test_a_job_lands_where_it_asks_to(lab: Rehearsed) -> None:
     assert lab.placed("titan", 1) == ["gpu-3"]
     assert lab.placed("away", 2) == ["rented-1", "rented-2"]
     lab.cancel("titan", "away")
+
+
+def test_a_torchrun_job_runs_where_software_has_jobset(lab: Rehearsed) -> None:
+    where = "--workers 2 --gpu V100 --place onprem --image training:1"
+    submit = f"gpufleet jobs submit onprem --name train-ranks --launcher torchrun {where}"
+    _, said, code = lab.line(f"{submit} --follow -- python3 train.py")
+    assert (code, said.splitlines()[-1]) == (0, "train-ranks: succeeded"), said
+    found = lab.plane.client.get(JOB_SET.job(TEAM, "train-ranks"))
+    assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "onprem-queue"
+    # It was made suspended: Kueue has started it.
+    resumed = [each["status"] for each in found["status"]["conditions"] if each["type"] == "Suspended"]
+    assert resumed == ["False"]
+    assert [each["spec"]["nodeName"] for each in pods(lab.plane, TEAM, JOB_SET.selector("train-ranks"))] != []
 
 
 def test_a_launcher_runs_where_every_node_is_tainted(lab: Rehearsed) -> None:

@@ -198,6 +198,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
         "Cilium": {"pod_cidrs": ["10.81.0.0/16"], "mask_size": 26},
         "GpuOperator": {"rdma": True, "values": {"dcgmExporter": {"enabled": False}}},
         "NodeHealth": {"image": "registry.example.com/python:3.13-slim", "pools": {"lab": 4}},
+        "JobSetController": {"image": "registry.example.com/jobset"},
         "Monitoring": {"environment": "lab", "usd_per_gpu_hour": {"a10g": 1.5}, "node_selector": {"zone": "a"}},
         "MpiOperator": {**MANIFEST, "image": "registry.example.com/mpi-operator:0.7.0"},
         "Notebooks": {

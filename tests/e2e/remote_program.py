@@ -224,6 +224,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
         "DevicePlugin": {"excluded_pools": ["bottlerocket"]},
         "EfaPlugin": {"tolerations": _TAINTS},
         "GpuOperator": {"tolerations": _TAINTS},
+        "JobSetController": {"node_selector": {"topology.kubernetes.io/region": "us-east-1"}},
         "Monitoring": {"values": _VALUES, "storage_gib": 50},
         "MpiOperator": {"implementations": ["OpenMPI", "MPICH"]},
         "SharedVolume": {"mount_options": ["tls", "iam"]},

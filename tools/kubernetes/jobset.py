@@ -17,8 +17,8 @@ from tools.kubernetes.webhook_controller import Loader, copy_certificate, deploy
 from tools.ports import free_ports
 
 NAMESPACE = "jobset-system"
-NAME = "jobset-controller-manager"
-"""Of its Deployment and of its service account."""
+NAME = "jobset-controller"
+"""Of its Deployment and of its service account, as its chart names them."""
 CONFIG = "controller_manager_config.yaml"
 
 _API = "/apis/jobset.x-k8s.io/v1alpha2"

@@ -91,13 +91,14 @@ class AwsConfig(AwsAccountConfig, PlatformConfig):
                 "dcgm-exporter",
                 "node-health",
                 "monitoring",
+                "jobset",
             ]
         ]
     ]
-    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler, dcgm-exporter,
-    node-health, which cordons bad nodes (docs/health.md), and monitoring, Prometheus and Grafana
-    (docs/dashboards.md). Default: what the pools need, and dcgm-exporter for `gpufleet ps`; on an existing cluster
-    nothing, it is its owner's. []: somebody else installs what the pools need."""
+    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler, dcgm-exporter;
+    node-health, which cordons bad nodes (docs/health.md); monitoring, Prometheus and Grafana (docs/dashboards.md);
+    jobset, which jobs of torchrun need. Default: what the pools need, mpi-operator, and dcgm-exporter for
+    `gpufleet ps`; on an existing cluster nothing, it is its owner's. []: somebody else installs what the pools need."""
     phase: NotRequired[Literal["cloud", "cluster"]]
     """How much of the environment is there. cloud: what AWS's own API makes: network, cluster, pools, registry and
     gpufleet:link. cluster: also what is installed on the cluster, whose API must then be reachable. Default cluster. A

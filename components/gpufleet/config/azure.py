@@ -59,10 +59,11 @@ class AzureConfig(SharedConfig, PlatformConfig):
     pools: Annotated[dict[str, GpuNodeGroupConfig], Default({})]
     """GPU nodes of the cluster by name: an agent pool each."""
     software: NotRequired[
-        Sequence[Literal["device-plugin", "mpi-operator", "dcgm-exporter", "node-health", "monitoring"]]
+        Sequence[Literal["device-plugin", "mpi-operator", "dcgm-exporter", "node-health", "monitoring", "jobset"]]
     ]
-    """What is installed on the cluster: device-plugin, mpi-operator, dcgm-exporter, node-health, which cordons bad
-    nodes (docs/health.md), and monitoring, Prometheus and Grafana (docs/dashboards.md). Default: the first three."""
+    """What is installed on the cluster: device-plugin, mpi-operator, dcgm-exporter; node-health, which cordons bad
+    nodes (docs/health.md); monitoring, Prometheus and Grafana (docs/dashboards.md); jobset, which jobs of torchrun
+    need. Default: the first three."""
     share: Annotated[NfsShareConfig, Default({})]
     """The shared files of the cluster's pods: a premium file share with NFS, so that files keep their owners."""
     batch: NotRequired[BatchConfig]

@@ -26,12 +26,22 @@ class OnpremConfig(SharedConfig, PlatformConfig):
     pools: Annotated[dict[str, NodeLabelsArgs], Default({})]
     """Nodes with GPUs by name: those of one kind in one place, which are in the cluster already."""
     software: NotRequired[
-        Sequence[Literal["device-plugin", "gpu-operator", "mpi-operator", "dcgm-exporter", "node-health", "monitoring"]]
+        Sequence[
+            Literal[
+                "device-plugin",
+                "gpu-operator",
+                "mpi-operator",
+                "dcgm-exporter",
+                "node-health",
+                "monitoring",
+                "jobset",
+            ]
+        ]
     ]
     """What is installed on the cluster: device-plugin for nodes that have NVIDIA's driver and container runtime, or
     gpu-operator for nodes that have neither, which brings DCGM's exporter along; mpi-operator; dcgm-exporter;
-    node-health, which cordons bad nodes (docs/health.md); monitoring, Prometheus and Grafana (docs/dashboards.md).
-    Default: device-plugin, mpi-operator, dcgm-exporter."""
+    node-health, which cordons bad nodes (docs/health.md); monitoring, Prometheus and Grafana (docs/dashboards.md);
+    jobset, which jobs of torchrun need. Default: device-plugin, mpi-operator, dcgm-exporter."""
     gpu_operator: Annotated[GpuOperatorConfig, Default({})]
     """NVIDIA's GPU operator, where software names it."""
     repositories: Annotated[dict[str, str], Default({})]

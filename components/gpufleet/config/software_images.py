@@ -5,7 +5,16 @@ from typing import Any
 
 from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_parts import software_of
-from gpufleet.kubernetes import autoscaler, dcgm_exporter, device_plugin, mpi_operator, node_health, overflow, queue
+from gpufleet.kubernetes import (
+    autoscaler,
+    dcgm_exporter,
+    device_plugin,
+    jobset_controller,
+    mpi_operator,
+    node_health,
+    overflow,
+    queue,
+)
 
 _HUB = {"hub": "quay.io/jupyterhub/k8s-hub", "proxy.chp": "quay.io/jupyterhub/configurable-http-proxy"}
 """Images of JupyterHub's chart. Source: github.com/jupyterhub/zero-to-jupyterhub-k8s, jupyterhub/values.yaml."""
@@ -32,6 +41,8 @@ def software_images(config: AwsConfig) -> dict[str, str]:
     operator = config.get("operator", {})
     if "mpi-operator" in software and ("image" in operator or not {"manifest", "flavour"} & set(operator)):
         images["operator.image"] = operator.get("image", mpi_operator.IMAGE)
+    if "jobset" in software:
+        images["jobset.image"] = config.get("jobset", {}).get("image", jobset_controller.IMAGE)
     if "autoscaler" in software:
         scaler = config["autoscaler"]
         chosen = _at(scaler.get("values", {}), "image.repository")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpufleet.kubernetes.device_plugin import DevicePlugin as DevicePlugin
     from gpufleet.kubernetes.efa_plugin import EfaPlugin as EfaPlugin
     from gpufleet.kubernetes.gpu_operator import GpuOperator as GpuOperator
+    from gpufleet.kubernetes.jobset_controller import JobSetController as JobSetController
     from gpufleet.kubernetes.monitoring import Monitoring as Monitoring
     from gpufleet.kubernetes.mpi_job import MpiJob as MpiJob
     from gpufleet.kubernetes.mpi_operator import MpiOperator as MpiOperator

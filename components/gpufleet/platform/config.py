@@ -5,6 +5,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from gpufleet.kubernetes.dcgm_exporter import DcgmExporterConfig
 from gpufleet.kubernetes.device_plugin import DevicePluginConfig
+from gpufleet.kubernetes.jobset_controller import JobSetConfig
 from gpufleet.kubernetes.monitoring import MonitoringConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperatorConfig
 from gpufleet.kubernetes.node_health import NodeHealthConfig
@@ -77,6 +78,8 @@ class PlatformConfig(TypedDict):
     """Prometheus and Grafana, where software names monitoring: see docs/dashboards.md."""
     operator: NotRequired[MpiOperatorConfig]
     """What runs MPI jobs."""
+    jobset: NotRequired[JobSetConfig]
+    """What runs jobs of torchrun, where software names it: see docs/jobs.md."""
     team: NotRequired[SingleTeamConfig]
     """Who trains here: a namespace with its service account, registry login and network policies."""
     teams: NotRequired[Mapping[str, TeamOfSeveralConfig]]

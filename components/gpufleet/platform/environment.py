@@ -27,9 +27,9 @@ class PlatformSoftware(TypedDict):
     """The software on the cluster, if the configuration lists it."""
 
     software: NotRequired[Sequence[Software]]
-    """What is installed: device-plugin or gpu-operator, efa-plugin, mpi-operator, autoscaler, dcgm-exporter,
-    node-health, monitoring. Default: what the pools need, and dcgm-exporter; autoscaler where its arguments are
-    given."""
+    """What is installed: device-plugin or gpu-operator, efa-plugin, mpi-operator, jobset, autoscaler, dcgm-exporter,
+    node-health, monitoring. Default: what the pools need, mpi-operator, dcgm-exporter; autoscaler where its arguments
+    are given."""
 
 
 class FilesZone(TypedDict):

@@ -18,9 +18,16 @@ from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 
 Software = Literal[
-    "device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter", "node-health",
+    "device-plugin",
+    "gpu-operator",
+    "efa-plugin",
+    "mpi-operator",
+    "autoscaler",
+    "dcgm-exporter",
+    "node-health",
     "monitoring",
-]  # fmt: skip
+    "jobset",
+]
 """What may be installed on a cluster."""
 Pools = Mapping[str, PlatformPool]
 

@@ -11,6 +11,7 @@ from gpufleet.kubernetes.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from gpufleet.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
 from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs
 from gpufleet.kubernetes.gpu_operator import GpuOperator
+from gpufleet.kubernetes.jobset_controller import JobSetController, JobSetControllerArgs
 from gpufleet.kubernetes.monitoring import Monitoring, MonitoringConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperator
 from gpufleet.kubernetes.node_health import NodeHealth, NodeHealthArgs
@@ -40,7 +41,8 @@ from gpufleet.platform.pools import (
 from gpufleet.platform.queue import overflow_output, queue_pools, topology_output
 from gpufleet.platform.storage_classes import AKS_CLASS, EBS_CLASS, EBS_CLASS_OF_MONITORING, plan_ebs_class
 from gpufleet.platform.teams import findings_of_teams, labels_of, suffix, teams_of, users_of
-from gpufleet.pools.node_labels import CLOUD, REGION_LABEL
+from gpufleet.platform.webhook_nodes import WebhookNodes, places_of, webhook_nodes
+from gpufleet.pools.node_labels import CLOUD
 from gpufleet.pulumi_outputs import all_dependencies
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_order
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -93,6 +95,8 @@ class TrainingPlatform(Component, package="kubernetes"):
         software = args.get("software", needed_software(args["pools"], autoscaler="autoscaler" in args))
         labels, taints = args.get("labels", {}), taints_of(args["pools"])
         nodes = {"tolerations": taints, "labels": labels}
+        # Labels of charts are on pods, too, which a change restarts.
+        of_pods = {"gpufleet.dev/environment": args["environment"]}
         if "device-plugin" in software:
             there = {**nodes, "excluded_pools": bottlerocket_pools(args["pools"])}
             gpus = pick(DevicePluginArgs, {**args.get("device_plugin", {}), **there})
@@ -111,15 +115,18 @@ class TrainingPlatform(Component, package="kubernetes"):
             efa = pick(EfaPluginArgs, {**args.get("efa_plugin", {}), **nodes, **region})
             EfaPlugin(f"{name}-efa-plugin", **efa, opts=self.child())
         if "gpu-operator" in software:
-            # Its labels are set on pods of drivers.
-            of_pods = {"gpufleet.dev/environment": args["environment"]}
             operator = args.get("gpu_operator", {})
             GpuOperator(f"{name}-gpu-operator", **operator, tolerations=taints, labels=of_pods, opts=self.child())
         if "autoscaler" in software and "autoscaler" in args:
             Autoscaler(f"{name}-autoscaler", **args["autoscaler"], opts=self.child())
-        if "mpi-operator" not in software:
-            return []
-        return [MpiOperator(f"{name}-mpi-operator", **args.get("operator", {}), labels=labels, opts=self.child())]
+        kinds: list[pulumi.Resource] = []
+        if "mpi-operator" in software:
+            operator_args = args.get("operator", {})
+            kinds.append(MpiOperator(f"{name}-mpi-operator", **operator_args, labels=labels, opts=self.child()))
+        if "jobset" in software:
+            where = {**args.get("jobset", {}), "labels": of_pods, **_webhook_nodes(args)}
+            kinds.append(JobSetController(f"{name}-jobset", **pick(JobSetControllerArgs, where), opts=self.child()))
+        return kinds
 
     def _queue(self, name: str, args: TrainingPlatformArgs, operators: Sequence[pulumi.Resource]) -> Queue | None:
         if "queue" not in args:
@@ -220,7 +227,7 @@ class TrainingPlatform(Component, package="kubernetes"):
         rates, cloud = args.get("usd_per_gpu_hour", {}), args.get("cloud", "")
         login: HubLogin = {"pull_secret": made["image_pull_secret"]} if team.get("docker_config") else {}
         own_class = AKS_CLASS if cloud == "azure" else EBS_CLASS if args.get("ebs_driver") else None
-        place = hub_place(args["notebooks"], _places(args), cloud)
+        place = hub_place(args["notebooks"], places_of(args["pools"]), cloud)
         hub = Notebooks(
             f"{name}-notebooks{suffix(args, namespace)}",
             **hub_config(
@@ -247,12 +254,6 @@ class TrainingPlatform(Component, package="kubernetes"):
         self.notebooks[namespace] = pulumi.Output.from_input(way)
 
 
-class WebhookNodes(TypedDict, total=False):
-    """The nodes that programs with webhooks run on, if not any will do."""
-
-    node_selector: Mapping[str, str]
-
-
 class HubLogin(TypedDict, total=False):
     """The login to a registry, if a team has one."""
 
@@ -265,15 +266,5 @@ class Purpose(TypedDict, total=False):
     purpose: str
 
 
-def _places(args: TrainingPlatformArgs) -> set[str]:
-    return {pool.get("place", CLOUD) for pool in args["pools"].values()}
-
-
 def _webhook_nodes(args: TrainingPlatformArgs) -> WebhookNodes:
-    """Nodes of the cloud, where own servers have joined its cluster: EKS may not reach a webhook on those.
-
-    Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-webhooks.html
-    """
-    if args.get("cloud") != "aws" or _places(args) <= {CLOUD}:
-        return {}
-    return {"node_selector": {REGION_LABEL: args.get("region", "")}}
+    return webhook_nodes(args["pools"], args.get("cloud"), args.get("region", ""))

@@ -44,6 +44,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "device_plugin:DevicePlugin",
         "efa_plugin:EfaPlugin",
         "gpu_operator:GpuOperator",
+        "jobset_controller:JobSetController",
         "monitoring:Monitoring",
         "mpi_job:MpiJob",
         "mpi_operator:MpiOperator",

@@ -10,7 +10,7 @@ import importlib
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parents[3]
 FOLDER = "kubernetes"
 """Its directory inside of the rehearsal's."""
-KUEUE = "kueue"
-"""The last word of its chart's address, and its program's name."""
+CHARTS: Mapping[str, Callable[[ControlPlane], None]] = {
+    "jobset": lambda plane: plane.install_jobset(),
+    "kueue": lambda plane: plane.install_kueue(),
+}
+"""The last word of a chart's address, which is also its program's name, to what installs that."""
 SERVICES_SECONDS = 0.2
 """Real ones at least between two looks at the Services: where nothing waits, the nodes are looked at more often."""
 
@@ -89,23 +92,24 @@ class RehearsalControlPlane:
             raise UserError(f"on-prem servers: {error}") from error
 
     def play(self, release: Mapping[str, Json]) -> str:
-        """Start the program of a chart, if this is Kueue's; what was done, empty for any other. It must run.
+        """Start the program of a chart, if it is one of CHARTS; what was done, empty for any other. It must run.
 
         Errors: UserError.
         """
         plane = self._plane()
-        if plane is None or str(release.get("chart")).rpartition("/")[2] != KUEUE:
+        chart = str(release.get("chart")).rpartition("/")[2]
+        if plane is None or chart not in CHARTS:
             return ""
         errors, ended = (
             importlib.import_module("tools.kubernetes.api_client"),
             importlib.import_module("tools.kubernetes.processes").ProcessEnded,
         )
         try:
-            plane.install_kueue()
+            CHARTS[chart](plane)
         except (errors.ApiSilent, errors.ApiRefused, ended) as error:
-            raise UserError(f"{KUEUE}: {error}") from error
-        version = importlib.import_module("tools.kubernetes.programs").programs()[KUEUE].version
-        return f"the real controller of {KUEUE} {version} runs"
+            raise UserError(f"{chart}: {error}") from error
+        version = importlib.import_module("tools.kubernetes.programs").programs()[chart].version
+        return f"the real controller of {chart} {version} runs"
 
     def instead_of(self, kubeconfig: object, environment: str) -> object:
         """The administrator's kubeconfig in the place of a simulated cluster's; any other as it is.

@@ -82,7 +82,7 @@ FAULTS = [
     (
         {"gpufleet:software": '["efa-plugin", "efa"]'},
         "gpufleet:software.1='efa': must be 'device-plugin', 'efa-plugin', 'mpi-operator', 'autoscaler', "
-        "'dcgm-exporter', 'node-health' or 'monitoring' [config-value]",
+        "'dcgm-exporter', 'node-health', 'monitoring' or 'jobset' [config-value]",
     ),
     ({"gpufleet:cluster": "x"}, "gpufleet:cluster='x': must be a mapping; write keys under it [config-value]"),
     ({"gpufleet:pools": "[1]"}, "gpufleet:pools=[1]: must be a mapping; write keys under it [config-value]"),

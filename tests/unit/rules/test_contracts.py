@@ -81,6 +81,7 @@ from gpufleet.rules.kubernetes.device_plugins import (
     validate_monitoring,
 )
 from gpufleet.rules.kubernetes.file_access import validate_file_access
+from gpufleet.rules.kubernetes.jobset_controller import validate_jobset_controller
 from gpufleet.rules.kubernetes.jupyterhub import validate_hub_login
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 from gpufleet.rules.kubernetes.notebooks import validate_notebooks
@@ -341,6 +342,7 @@ CONSTRUCTED = [
     (validate_software, ["device-plugin"], {"trainers": POOL}),
     (validate_images, {"queue.image": "registry.k8s.io/kueue/kueue"}, REGION, []),
     (validate_gpu_operator, {"rdma": True}),
+    (validate_jobset_controller, {"node_selector": {"topology.kubernetes.io/region": REGION}}),
     (validate_monitoring, {"environment": "aws-dev"}),
     (validate_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0", "bgp": BGP}),
     (validate_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),

@@ -273,8 +273,10 @@ def test_route_tables_of_an_existing_network_are_missed_beside_its_own_faults():
 def test_what_the_control_plane_calls_runs_on_nodes_of_the_cloud():
     """Own servers have no region of AWS, and EKS may not reach a webhook there."""
     selector = {"topology.kubernetes.io/region": "us-east-1"}
-    releases = program(**changed()).inputs("kubernetes:helm.sh/v3:Release")
+    software = ["device-plugin", "mpi-operator", "autoscaler", "jobset"]
+    releases = program(**changed(), software=software).inputs("kubernetes:helm.sh/v3:Release")
     assert releases["dev-queue-release"]["values"] == {"controllerManager": {"nodeSelector": selector}}
+    assert releases["dev-jobset-release"]["values"]["controller"] == {"nodeSelector": selector}
     assert releases["dev-autoscaler-release"]["values"]["nodeSelector"] == selector
     assert (
         program(queue={}, pools={"rented": RENTED}).inputs("kubernetes:helm.sh/v3:Release")["dev-queue-release"][

@@ -185,6 +185,24 @@ def test_prometheus_has_a_volume_of_ebs_where_it_is_given_a_size():
     assert "aws-ebs-csi-driver" not in {each["addonName"] for each in named.inputs("aws:eks/addon:Addon").values()}
 
 
+SOFTWARE = ["device-plugin", "efa-plugin", "mpi-operator", "jobset", "autoscaler"]
+
+
+def test_jobset_comes_where_software_names_it_and_before_the_queue():
+    made = program(software=SOFTWARE, jobset={"version": "0.12.1"}, queue={})
+    release = "kubernetes:helm.sh/v3:Release"
+    inputs = made.one(release, "dev-jobset-release").inputs
+    assert (inputs["version"], inputs["values"]) == ("0.12.1", {"commonLabels": {"gpufleet.dev/environment": "dev"}})
+    # Kueue looks for kinds of jobs when it starts, and then ever less often.
+    first = {"dev-jobset-release", "dev-mpi-operator-clusterrole-mpi-operator"}
+    assert first <= made.one(COMPONENTS("Queue")).depends_on
+    assert "dev-jobset-release" not in program(queue={}).names(release)
+    assert program.refusal(network=CLOSED, software=SOFTWARE)[2] == (
+        "dev: jobset.image=registry.k8s.io/jobset/jobset: nodes without NAT cannot reach registry.k8s.io; copy the "
+        "image into ECR in us-east-1 and give its name there, or set network.nat=single [aws-image-reached]"
+    )
+
+
 def test_an_existing_cluster_keeps_its_owners_software():
     assert installed(program(existing_cluster=EXISTING)) == ["SharedVolume", "Team"]
     assert installed(program(existing_cluster=EXISTING, software=["autoscaler"])) == [

@@ -68,8 +68,7 @@ JOB_SET = JobKind(
     plural="jobsets",
     missing=(
         "has no JobSet (jobset.x-k8s.io/v1alpha2 is not installed there), which launcher=torchrun needs; "
-        "install it with `helm install jobset oci://registry.k8s.io/jobset/charts/jobset --version 0.12.0 "
-        "-n jobset-system --create-namespace`"
+        "add jobset to gpufleet:software and run `pulumi up`, or use the component gpufleet.kubernetes.JobSetController"
     ),
     name_label="jobset.sigs.k8s.io/jobset-name",
     process="worker 0",
