@@ -19,7 +19,7 @@ _OPTIONS = (
     click.option(
         "--launcher",
         metavar="mpi|torchrun",
-        help="Kubernetes, Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch programs. Default mpi.",
+        help="Kubernetes, AWS Batch, Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch. Default mpi.",
     ),
     click.option(
         "--gpus",

@@ -2,7 +2,9 @@
 
 import ast
 import base64
+import io
 import json
+import tokenize
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -18,7 +20,8 @@ _LEFT_OUT = ("from __future__ ", "from gpufleet.", "from typing ")
 def program_text(package: str, modules: Sequence[str]) -> str:
     """Modules of a package, in the order of their dependencies, as one text.
 
-    Each import appears once; imports from gpufleet, comments and annotations are left out; a level is one space.
+    Each import appears once; imports from gpufleet, comments, annotations and spaces that mean nothing are left out; a
+    level is one space.
     """
     imports: dict[str, None] = {}
     lines = []
@@ -33,7 +36,8 @@ def program_text(package: str, modules: Sequence[str]) -> str:
                 lines.append(" " * ((len(line) - len(words)) // 4) + words)
     plain = [line.removeprefix("import ") for line in imports if line.startswith("import ")]
     named = [line for line in imports if not line.startswith("import ")]
-    return "\n".join([*([f"import {','.join(plain)}"] if plain else []), *named, *lines])
+    text = "\n".join([*([f"import {','.join(plain)}"] if plain else []), *named, *lines])
+    return "\n".join(_without_spaces(text))
 
 
 def python_command(text: str, command: Sequence[str]) -> list[str]:
@@ -46,6 +50,29 @@ def python_command(text: str, command: Sequence[str]) -> list[str]:
     meant = json.dumps(_UNTOUCHED, separators=(",", ":")).replace('"', "")
     unpack = f"import base64,zlib;exec(zlib.decompress(base64.b85decode('{written}'.translate({meant}))))"
     return ["python3", "-I", "-c", unpack, *command]
+
+
+def _without_spaces(text: str) -> list[str]:
+    """Its lines without spaces between words and signs; those within an f-string stay, as old Pythons read it whole."""
+    lines = text.splitlines()
+    gaps = []
+    depth, last = 0, (0, 0)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        depth -= tokenize.tok_name[token.type] == "FSTRING_END"
+        row, start = token.start
+        if not depth and 0 < last[1] < start and row == last[0]:
+            before, after = lines[row - 1][last[1] - 1], lines[row - 1][start]
+            if not (_is_of_word(before) and (_is_of_word(after) or after in "\"'")):
+                gaps.append((row - 1, last[1], start))
+        depth += tokenize.tok_name[token.type] == "FSTRING_START"
+        last = token.end
+    for row, start, end in reversed(gaps):
+        lines[row] = lines[row][:start] + lines[row][end:]
+    return lines
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _without_annotations(source: str) -> list[str]:

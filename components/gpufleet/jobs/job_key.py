@@ -3,7 +3,7 @@
 import secrets
 
 JOB_KEY = "GPUFLEET_JOB_KEY"
-"""The variable of a job's containers; `node_runtime.keys` reads it."""
+"""The variable of a job's containers; `node_runtime.proof` reads it."""
 
 
 def new_job_key() -> str:

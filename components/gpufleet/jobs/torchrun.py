@@ -1,4 +1,4 @@
-"""torchrun's command line, wherever the nodes come from: Kubernetes, Slurm or plain hosts. No sshd, no OpenMPI.
+"""torchrun's command line, wherever the nodes come from: Kubernetes, Batch, Slurm or hosts. No sshd, no OpenMPI.
 
 Each node runs one torchrun, which starts its ranks. Nodes and their order are known before, so that the rendezvous is
 the static one: rank 0 is on the first node, and its output in the log of that node. Kubeflow's Trainer does the same
@@ -26,7 +26,7 @@ def is_torchrun(command: Sequence[str]) -> bool:
 
 
 def torchrun_command(
-    command: Sequence[str], *, nodes: int, ranks: int, node_rank: str, address: str, port: str
+    command: Sequence[str], *, nodes: int | str, ranks: int, node_rank: str, address: str, port: str
 ) -> list[str]:
     """torchrun on one node. ranks: on each node. node_rank, address, port: of this node, and where the first listens.
 
@@ -46,3 +46,12 @@ def torchrun_command(
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
     return [python, "-m", "torch.distributed.run", *words, "--no_python", *command]
+
+
+def torchrun_on_node(command: Sequence[str], ranks: int) -> list[str]:
+    """torchrun's words before ``command``, with {nodes}, {node}, {address} and {port} for what a node of AWS Batch or
+    Azure Batch finds out: see `gpufleet.jobs.node_runtime`."""
+    words = torchrun_command(
+        command, nodes="{nodes}", ranks=ranks, node_rank="{node}", address="{address}", port="{port}"
+    )
+    return words[: len(words) - len(command)]

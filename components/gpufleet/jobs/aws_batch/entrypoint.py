@@ -14,6 +14,7 @@ from gpufleet.jobs.embedded_program import program_text, python_command
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with_key, sshd_with_keys
+from gpufleet.jobs.torchrun import torchrun_on_node
 
 OVERRIDES_LIMIT = 8192
 """Characters that a container's command and environment may have as JSON.
@@ -32,18 +33,22 @@ GRACE_SECONDS = 30
 
 _HERE = "/dev/shm/gpufleet"
 _PACKAGE = "gpufleet.jobs.node_runtime"
+_FIRST = ("process", "aws_context", "{}_ranks", "termination")
+"""Modules with {} in their names come in two kinds, for mpi and torchrun, which define the same names."""
 _MODULES = (
-    "process",
-    "termination",
-    "aws_context",
+    *_FIRST,
     "connection",
+    "proof",
     "keys",
+    "{}_worker",
     "worker_node",
     "rendezvous",
+    "rank_variables",
+    "{}_main",
     "main_node",
     "aws_main",
 )
-_SINGLE_NODE_MODULES = ("process", "termination", "aws_context", "keys", "main_node", "aws_main")
+_SINGLE_NODE_MODULES = (*_FIRST, "keys", "rank_variables", "{}_main", "main_node", "aws_main")
 """The modules that a job of one node needs: it waits for no other node."""
 
 
@@ -51,6 +56,7 @@ def multinode_command(
     command: Sequence[str],
     gpus_per_node: int,
     *,
+    launcher: str = "mpi",
     network: str = "plain",
     network_interface: str = "",
     environment: Mapping[str, str] | None = None,
@@ -59,51 +65,56 @@ def multinode_command(
 ) -> list[str]:
     """The command of every node, main and child, of a multi-node parallel job that runs ``command`` on each GPU.
 
-    The image has what an MPI job's has (OpenMPI, ssh, sshd, a user of the uid it runs as) and python3, 3.8 or newer. A
-    ``command`` that begins with mpirun is taken as it is; it finds its hosts and ssh's arguments in the environment.
+    The image has python3, 3.8 or newer, and what the ``launcher`` needs: mpi what an MPI job's image has (OpenMPI, ssh,
+    sshd, a user of the uid it runs as), torchrun PyTorch. With mpi a ``command`` that begins with mpirun is taken as it
+    is; it finds its hosts and ssh's arguments in the environment. With torchrun every node runs its own torchrun, whose
+    ranks write to their node's log, and the main node's has rank 0.
     ``network``: plain or efa. ``network_interface``: default the one with the node's own address, which the nodes find
     out: beside it, ECS gives containers of network mode awsvpc another one, that does not reach the other nodes.
     ``environment``: the variables that the job definition sets, which every rank then has; they win over those here.
 
-    Exit codes: mpirun's on all nodes; 1, with one line, when nodes do not join within ``rendezvous_timeout_seconds`` or
-    go away; 127 when the image lacks a program; 143 at SIGTERM, if the ranks have not ended by themselves with another
-    code ``grace_seconds`` minus 6 later.
+    Exit codes: mpirun's on all nodes, or 1 when a node's torchrun fails; 1, with one line, when nodes do not join
+    within ``rendezvous_timeout_seconds`` or go away; 127 when the image lacks a program; 143 at SIGTERM, if the ranks
+    have not ended by themselves with another code ``grace_seconds`` minus 6 later.
     Sources: docs.aws.amazon.com/batch/latest/userguide/networking-modes-jobs.html (awsvpc).
     """
     rank_network = network_environment(network, network_interface or "{interface}")
     master = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT)}
     ours = _without({**master, **rank_network}, environment)
+    plan = {"port": RENDEZVOUS_PORT, "patience": rendezvous_timeout_seconds, "env": ours}
+    if launcher == "torchrun":
+        return _torchrun_nodes(command, gpus_per_node, plan, grace_seconds, _MODULES)
     # All ssh from the main node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
     flat = ["--mca", "plm_rsh_no_tree_spawn", "1"]
-    plan = {
-        "port": RENDEZVOUS_PORT,
-        "ssh_port": SSH_PORT,
-        "patience": rendezvous_timeout_seconds,
-        "sshd": [
-            *sshd_with_keys(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
-            *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
-        ],
-        "env": ours,
-    }
-    return _node_command(command, gpus_per_node, plan, flat, grace_seconds, _MODULES)
+    sshd = [
+        *sshd_with_keys(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
+        *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
+    ]
+    plan |= {"ssh_port": SSH_PORT, "sshd": sshd}
+    return _mpi_nodes(command, gpus_per_node, plan, flat, grace_seconds, _MODULES)
 
 
 def container_command(
     command: Sequence[str],
     gpus: int,
     *,
+    launcher: str = "mpi",
     environment: Mapping[str, str] | None = None,
     grace_seconds: int = GRACE_SECONDS,
 ) -> list[str]:
-    """The command of a job of one container: ``command`` itself, or with several GPUs one rank of it on each.
+    """The command of a job of one container: a rank of ``command`` on each GPU; with mpi, of one GPU, only ``command``.
 
-    Several ranks need OpenMPI and python3 in the image, and meet over the loopback interface at a free port: containers
-    of single jobs share their instance's network. ``environment`` as of `multinode_command`.
+    Several ranks need OpenMPI, or PyTorch, and python3 in the image, and meet over the loopback interface at a free
+    port: containers of single jobs share their instance's network. ``launcher``, ``environment`` as of
+    `multinode_command`.
     """
+    ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": "{port}", **network_environment("plain", "lo")}
+    plan = {"env": _without(ours, environment)}
+    if launcher == "torchrun":
+        return _torchrun_nodes(command, max(gpus, 1), plan, grace_seconds, _SINGLE_NODE_MODULES)
     if gpus <= 1:
         return list(command)
-    ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": "{port}", **network_environment("plain", "lo")}
-    return _node_command(command, gpus, {"env": _without(ours, environment)}, [], grace_seconds, _SINGLE_NODE_MODULES)
+    return _mpi_nodes(command, gpus, plan, [], grace_seconds, _SINGLE_NODE_MODULES)
 
 
 def overrides_length(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -117,7 +128,7 @@ def _without(ours: Mapping[str, str], theirs: Mapping[str, str] | None) -> dict[
     return {name: value for name, value in sorted(ours.items()) if name not in (theirs or {})}
 
 
-def _node_command(
+def _mpi_nodes(
     command: Sequence[str],
     slots: int,
     plan: Mapping[str, object],
@@ -137,5 +148,26 @@ def _node_command(
         "env": {**own, **(hosts if is_mpirun(command) else {})},
         "mpirun": mpirun,
     }
-    told = json.dumps(whole, separators=(",", ":"), sort_keys=True)
-    return python_command(f"{program_text(_PACKAGE, modules)}\nsys.exit(main({told!r}))", command)
+    return _node_command(command, whole, [each.format("mpi") for each in modules])
+
+
+def _torchrun_nodes(
+    command: Sequence[str], slots: int, plan: Mapping[str, object], grace: int, modules: tuple[str, ...]
+) -> list[str]:
+    sent = [each.format("torchrun") for each in modules if each != "keys"]
+    own = plan["env"]
+    assert isinstance(own, dict)
+    environment = {name: value for name, value in own.items() if not name.startswith("OMPI_")}
+    whole = {
+        **plan,
+        "slots": slots,
+        "grace": grace,
+        "env": environment,
+        "torchrun": torchrun_on_node(command, slots),
+    }
+    return _node_command(command, whole, sent)
+
+
+def _node_command(command: Sequence[str], plan: Mapping[str, object], modules: Sequence[str]) -> list[str]:
+    told = json.dumps(plan, separators=(",", ":"), sort_keys=True)
+    return python_command(f"{program_text(_PACKAGE, tuple(modules))}\nsys.exit(main({told!r}))", command)

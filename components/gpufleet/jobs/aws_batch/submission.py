@@ -32,6 +32,7 @@ from gpufleet.jobs.job_key import JOB_KEY, new_job_key
 from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name
 from gpufleet.jobs.settings import JobSettings, ownership_tags
+from gpufleet.jobs.torchrun import LAUNCHERS
 
 _BATCHS_OWN = 1024
 """Characters of the overrides' limit that Batch's own variables take: a dozen, with ARNs and names in some."""
@@ -180,9 +181,11 @@ def _command(settings: JobSettings, request: JobRequest, definition: JobDefiniti
     """What a container runs: the user's command as a rank on each GPU."""
     gpus = request.get("gpus", requested_resources(definition).get("GPU", 1))
     known = {**container_variables(definition), **request.get("env", {})}
+    launcher = request.get("launcher", LAUNCHERS[0])
     if not requested_nodes(request):
-        return container_command(request["command"], gpus, environment=known)
-    return multinode_command(request["command"], gpus, network=_network(settings), environment=known)
+        return container_command(request["command"], gpus, launcher=launcher, environment=known)
+    network = _network(settings)
+    return multinode_command(request["command"], gpus, launcher=launcher, network=network, environment=known)
 
 
 def _network(settings: JobSettings) -> str:

@@ -50,10 +50,10 @@ learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use
 
 _HERE = "/dev/shm/gpufleet"
 _PACKAGE = "gpufleet.jobs.node_runtime"
-_BOTH = ("process", "termination", "connection", "azure_context", "keys")
+_BOTH = ("process", "azure_context", "mpi_ranks", "termination", "connection", "proof", "keys")
 _MODULES = {
-    "coordinate": (*_BOTH, "worker_node", "azure_main"),
-    "apply": (*_BOTH, "rendezvous", "main_node", "log_copies", "azure_main"),
+    "coordinate": (*_BOTH, "mpi_worker", "worker_node", "azure_main"),
+    "apply": (*_BOTH, "rendezvous", "rank_variables", "mpi_main", "main_node", "log_copies", "azure_main"),
 }
 """Of what a role needs: neither `coordinate` calls what only `apply` does, nor the other way round. A task with secrets
 has the module that reads them too."""

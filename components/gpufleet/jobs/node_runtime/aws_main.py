@@ -18,7 +18,7 @@ def main(told: str) -> int:
     try:
         plan = json.loads(told)
         if batch_number("NODE_INDEX") != batch_number("MAIN_NODE_INDEX"):
-            return run_worker_node(plan)
+            return run_worker_node(plan, sys.argv[1:])
         if "port" in plan:
             say("NCCL_NET=" + plan["env"].get("NCCL_NET", "as given"))
         return run_main_node(plan, sys.argv[1:])

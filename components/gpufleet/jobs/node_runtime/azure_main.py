@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.jobs.node_runtime.azure_context import batch_number, variable
-from gpufleet.jobs.node_runtime.keys import HERE
 from gpufleet.jobs.node_runtime.log_copies import follow_log
 from gpufleet.jobs.node_runtime.main_node import run_main_node
-from gpufleet.jobs.node_runtime.process import NodeExit, find_program, say
+from gpufleet.jobs.node_runtime.mpi_worker import check_image
+from gpufleet.jobs.node_runtime.process import HERE, NodeExit, say
 from gpufleet.jobs.node_runtime.termination import signals_received
 from gpufleet.jobs.node_runtime.worker_node import run_worker_node
 
@@ -45,12 +45,10 @@ def run_role(part: Any, plan: dict[str, Any]) -> int:  # noqa: ANN401
 
 # The coordination command, on every node. It has to return, so that of all but the main node a process stays behind.
 def coordinate(plan: dict[str, Any]) -> int:
-    find_program("ssh-keygen", "openssh-client")
-    if batch_number("NODE_INDEX") == batch_number("MAIN_NODE_INDEX"):
-        find_program("ssh", "openssh-client")
-        find_program("mpirun", "openmpi-bin")
+    is_main = batch_number("NODE_INDEX") == batch_number("MAIN_NODE_INDEX")
+    check_image(is_main)
+    if is_main:
         return 0
-    find_program("sshd", "openssh-server")
     lock = acquire_lock()
     if os.fork():
         return 0
@@ -62,7 +60,7 @@ def coordinate(plan: dict[str, Any]) -> int:
         os.dup2(source, target)
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
-    code = run_role(run_worker_node, plan)
+    code = run_role(lambda told: run_worker_node(told, []), plan)
     remove_keys()
     os._exit(code)
 

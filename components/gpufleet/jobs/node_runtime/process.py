@@ -6,6 +6,10 @@ import os
 import shutil
 import signal
 import sys
+from pathlib import Path
+
+# Where a node keeps keys and the like, in memory.
+HERE = Path("/dev/shm/gpufleet")
 
 
 # Ends this node: a line for the user, and the exit code.

@@ -12,8 +12,8 @@ from typing import Any
 
 from gpufleet.jobs.node_runtime.aws_context import batch_number
 from gpufleet.jobs.node_runtime.connection import NodeConnection
-from gpufleet.jobs.node_runtime.keys import proof
 from gpufleet.jobs.node_runtime.process import NodeExit, say
+from gpufleet.jobs.node_runtime.proof import proof
 from gpufleet.jobs.node_runtime.termination import signals_received
 
 

@@ -5,14 +5,15 @@ import contextlib
 import signal
 from pathlib import Path
 
+from gpufleet.jobs.node_runtime.mpi_ranks import RANK_VARIABLE
 from gpufleet.jobs.node_runtime.process import say, send_signal
 
 # What the first process was asked to end with.
 signals_received: list[int] = []
 
 
-# Tells the ranks here, known by OpenMPI's variable: of those that catch SIGUSR1, else SIGTERM, the outermost only. A
-# signal that is not caught would end a rank's shell or its data loaders, and with one of them mpirun ends all.
+# Tells the ranks here, known by a variable of theirs: of those that catch SIGUSR1, else SIGTERM, the outermost only. A
+# signal that is not caught would end a rank's shell or its data loaders, and with one of them all ranks.
 def notify_ranks() -> None:
     parents: dict[int, int] = {}
     listening: dict[int, signal.Signals] = {}
@@ -23,7 +24,7 @@ def notify_ranks() -> None:
             told = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
             parents[pid] = int(told["PPid"])
             caught = int(told["SigCgt"], 16)
-            if b"OMPI_COMM_WORLD_RANK=" in (folder / "environ").read_bytes():
+            if RANK_VARIABLE in (folder / "environ").read_bytes():
                 for sign in (signal.SIGTERM, signal.SIGUSR1):
                     if caught >> (sign - 1) & 1:
                         listening[pid] = sign

@@ -13,6 +13,7 @@ from gpufleet.jobs.aws_batch.entrypoint import (
     overrides_length,
 )
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpirun_command, rank_environment
+from gpufleet.jobs.torchrun import LAUNCHERS
 from tests.unit.jobs import embedded
 
 TRAIN = ["python3", "train.py", "--name", "it's $HOME"]
@@ -34,10 +35,12 @@ def test_the_users_command_is_not_changed():
     assert command[4:] == TRAIN
 
 
+@pytest.mark.parametrize("launcher", LAUNCHERS)
 @pytest.mark.parametrize("network", ["plain", "efa"])
-def test_within_the_limit_of_overrides(network: str):
+def test_within_the_limit_of_overrides(network: str, launcher: str):
     """With room for a long command line and a dozen of variables."""
-    length = overrides_length(multinode_command(["x"], 16, network=network, network_interface="eth0"))
+    command = multinode_command(["x"], 16, launcher=launcher, network=network, network_interface="eth0")
+    length = overrides_length(command)
     assert length + BATCHS_OWN + 600 < OVERRIDES_LIMIT, length
 
 
@@ -55,8 +58,9 @@ def test_nothing_that_batch_or_json_would_change():
     assert "$" not in told
 
 
-def test_the_program_needs_nothing_but_python_3_8():
-    tree = ast.parse(text_of(multinode_command(TRAIN, 8)), feature_version=(3, 8))
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_the_program_needs_nothing_but_python_3_8(launcher: str):
+    tree = ast.parse(text_of(multinode_command(TRAIN, 8, launcher=launcher)), feature_version=(3, 8))
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported <= sys.stdlib_module_names
@@ -65,8 +69,9 @@ def test_the_program_needs_nothing_but_python_3_8():
     assert annotated == []
 
 
-def test_its_modules_do_not_take_each_others_names():
-    tree = ast.parse(text_of(multinode_command(TRAIN, 8)))
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_its_modules_do_not_take_each_others_names(launcher: str):
+    tree = ast.parse(text_of(multinode_command(TRAIN, 8, launcher=launcher)))
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert len(names) > 10
     assert len(names) == len(set(names))

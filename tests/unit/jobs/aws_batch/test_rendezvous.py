@@ -8,8 +8,8 @@ import pytest
 
 from gpufleet.jobs.node_runtime import termination, worker_node
 from gpufleet.jobs.node_runtime.connection import NodeConnection
-from gpufleet.jobs.node_runtime.main_node import interface_name
 from gpufleet.jobs.node_runtime.process import NodeExit, find_program
+from gpufleet.jobs.node_runtime.rank_variables import interface_name
 from gpufleet.jobs.node_runtime.rendezvous import Rendezvous
 
 KEY = "ssh-ed25519 AAAA gpufleet"
@@ -155,7 +155,7 @@ def test_a_node_takes_keys_from_its_own_jobs_main_node_only(monkeypatch: pytest.
     monkeypatch.setenv("AWS_BATCH_JOB_ID", "job#1")
     monkeypatch.setenv("AWS_BATCH_JOB_NODE_INDEX", "1")
     monkeypatch.setenv("GPUFLEET_JOB_KEY", SECRET)
-    monkeypatch.setattr(worker_node, "start_sshd", lambda plan, given: (0, "ssh-ed25519 host"))
+    monkeypatch.setattr(worker_node, "join", lambda plan, given, link, command: (0, "ssh-ed25519 host"))
     here, there = socket.socketpair()
     with here, there:
         node = object.__new__(NodeConnection)
@@ -163,11 +163,11 @@ def test_a_node_takes_keys_from_its_own_jobs_main_node_only(monkeypatch: pytest.
         there.sendall(b"hello 00\n")
         there.sendall(f"key {proven(key, '00', KEY)} {KEY}\nend 0\n".encode())
         if key == KEYS:
-            assert worker_node.serve({"slots": 8, "grace": 5}, node) == 0
+            assert worker_node.serve({"slots": 8, "grace": 5}, node, []) == 0
             assert there.recv(4096).decode().splitlines()[1] == "ready ssh-ed25519 host"
         else:
             with pytest.raises(NodeExit, match=r"^10.0.0.1 is not the main node of this job; look at that node's job$"):
-                worker_node.serve({"slots": 8, "grace": 5}, node)
+                worker_node.serve({"slots": 8, "grace": 5}, node, [])
 
 
 def test_many_that_do_not_come():

@@ -61,8 +61,8 @@ def test_its_modules_do_not_take_each_others_names(line: str):
     ("line", "role", "missing"),
     [
         (coordination_command(8), "coordinate", {"run_main_node", "follow_log"}),
-        (application_command(TRAIN, 8), "apply", {"run_worker_node"}),
-        (application_command(TRAIN, 8, secrets=SECRETS), "apply", {"run_worker_node"}),
+        (application_command(TRAIN, 8), "apply", {"run_worker_node", "check_image"}),
+        (application_command(TRAIN, 8, secrets=SECRETS), "apply", {"run_worker_node", "check_image"}),
     ],
 )
 def test_each_role_has_what_it_calls(line: str, role: str, missing: set[str]):
@@ -127,5 +127,5 @@ def test_an_mpirun_of_the_users_own():
 
 def test_where_a_node_that_is_gone_is_looked_for():
     """The node program has the number of sshd's port in itself."""
-    assert f"node.address, {SSH_PORT})" in text_of(application_command(TRAIN, 4))
+    assert f"node.address,{SSH_PORT})" in text_of(application_command(TRAIN, 4))
     assert EVICTED == 75
