@@ -60,6 +60,15 @@ def running(plane: ControlPlane, name: str, besides: frozenset[str] = frozenset(
     return workers(plane, name)
 
 
+def usage(file: str) -> dict[str, Any]:
+    """The only row of `gpufleet usage`."""
+    done = gpufleet("usage", "dev", "--outputs", file, "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["rows"]
+    assert row["name"] == TEAM
+    return dict(row)
+
+
 def end(plane: ControlPlane, pod: dict[str, Any], code: str) -> None:
     path = f"/api/v1/namespaces/{TEAM}/pods/{pod['metadata']['name']}"
     plane.client.merge(path, {"metadata": {"annotations": {EXIT_CODE: code}}})
@@ -164,3 +173,13 @@ def test_torchrun_job_waits_for_quota_runs_retries_and_ends(plane: ControlPlane,
     [job] = json.loads(gpufleet("jobs", "list", "dev", "--outputs", file, "--json").stdout)
     assert (job["name"], job["state"], job["workers"], job["gpusPerWorker"]) == ("second", "Succeeded", 2, 4)
     assert submit(file, "second").stderr.count("is already used by another job") == 1
+
+    # Its GPU-hours are counted by its pods, and by the JobSet where these are gone.
+    by_pods = usage(file)
+    for pod in workers(plane, "second"):
+        plane.client.request("DELETE", f"/api/v1/namespaces/{TEAM}/pods/{pod['metadata']['name']}")
+    wait_until("its pods are gone", lambda: workers(plane, "second") == [])
+    by_times = usage(file)
+    assert (by_pods["jobs"], by_times["jobs"]) == (1, 1)
+    # From when Kueue let it begin, both tries included.
+    assert by_times["gpuHours"] >= by_pods["gpuHours"] > 0

@@ -1,6 +1,6 @@
 """What the API server tells now of GPUs that are held, and were: pods, their nodes, and jobs whose pods are gone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -8,10 +8,16 @@ from typing import Any
 from gpufleet.fleet.gpu_jobs import JOB_LABELS, USER_LABELS, gpus_of
 from gpufleet.fleet.node_facts import node_facts
 from gpufleet.fleet.stack_state import parse_time
+from gpufleet.jobs.kubernetes.job_kind import JOB_SET, kind_of, part_of
+from gpufleet.jobs.kubernetes.status import worker_count
 from gpufleet.usage.allocation import UNKNOWN, GpuAllocation
 
 Object = Mapping[str, Any]
 _ENDED = ("Succeeded", "Failed")
+_JOB_SET_UID = "jobset.sigs.k8s.io/jobset-uid"
+"""A pod of a JobSet belongs to a Job of its, and names the JobSet by this label.
+
+Source: kubernetes-sigs/jobset v0.12.0, api/jobset/v1alpha2/jobset_types.go (JobSetUIDKey)."""
 
 
 def allocated_by_pods(
@@ -29,7 +35,7 @@ def allocated_by_pods(
             uid=str(meta["uid"]),
             name=str(meta["name"]),
             job=str(next((labels[each] for each in JOB_LABELS if each in labels), meta["name"])),
-            job_uid=_owner(meta),
+            job_uid=str(labels.get(_JOB_SET_UID) or _owner(meta)),
             gpus=gpus,
             start=start,
             end=None if end is None else max(start, end),
@@ -41,28 +47,40 @@ def allocated_by_pods(
 
 
 def allocated_by_jobs(
-    jobs: Sequence[Object], known: set[str], environment: str, project: str | None, now: datetime
+    jobs: Sequence[Object],
+    known: Mapping[str, Collection[str]],
+    environment: str,
+    project: str | None,
+    now: datetime,
 ) -> Iterator[GpuAllocation]:
-    """What ended MPIJobs held of which no pod is known: their workers are deleted when they end.
+    """What workers of ended jobs held of which no pod is known.
 
-    known: uids of jobs that pods tell of. By the job's own times, waiting for nodes included; of a job that was
-    suspended, only since it was resumed last. Source: kubeflow/mpi-operator v0.7.0, pkg/apis/kubeflow/v2beta1/types.go.
+    An MPIJob's are all deleted when it ends. Of a JobSet that fails, the Job controller deletes those that still run
+    (kubernetes.io/docs/concepts/workloads/controllers/job): each worker that is gone has its own record. known: by
+    the uid of each job that pods tell of, the names of these pods. By the job's own times, waiting for nodes included;
+    of a job that was suspended, only since it was resumed last. Source: kubeflow/mpi-operator v0.7.0,
+    pkg/apis/kubeflow/v2beta1/types.go.
     """
     for job in jobs:
-        meta, spec, status = job["metadata"], job["spec"], job.get("status") or {}
-        start, end = parse_time(status.get("startTime")), parse_time(status.get("completionTime"))
-        if str(meta["uid"]) in known or start is None or end is None:
+        meta, kind = job["metadata"], kind_of(job)
+        (start, end), uid, name = _times(job), str(meta["uid"]), str(meta["name"])
+        template = part_of(job, kind.worker_pod) or {}
+        workers, gpus = worker_count(job), gpus_of({"spec": template})
+        if start is None or end is None or not gpus:
             continue
-        worker = (spec.get("mpiReplicaSpecs") or {}).get("Worker") or {}
-        template = (worker.get("template") or {}).get("spec") or {}
-        gpus = int(worker.get("replicas") or 0) * gpus_of({"spec": template})
-        if gpus:
+        if kind is JOB_SET:
+            pods = {index: f"{name}-{kind.process_owner}-{index}" for index in range(workers)}
+            gone = [index for index, pod in pods.items() if not _names(known.get(uid, ()), pod)]
+            missing = [(f"worker/{uid}/{index}", pods[index], gpus) for index in gone]
+        else:
+            missing = [] if uid in known or not workers else [(f"job/{uid}", name, workers * gpus)]
+        for record, pod, held in missing:
             yield GpuAllocation(
-                uid=f"job/{meta['uid']}",
-                name=str(meta["name"]),
-                job=str(meta["name"]),
-                job_uid=str(meta["uid"]),
-                gpus=gpus,
+                uid=record,
+                name=pod,
+                job=name,
+                job_uid=uid,
+                gpus=held,
                 start=start,
                 end=max(start, end),
                 seen=now,
@@ -73,9 +91,27 @@ def allocated_by_jobs(
 
 
 def ends_of_jobs(jobs: Sequence[Object]) -> dict[str, datetime]:
-    """When each MPIJob ended, by its uid."""
-    found = {str(job["metadata"]["uid"]): parse_time((job.get("status") or {}).get("completionTime")) for job in jobs}
+    """When each job ended, by its uid."""
+    found = {str(job["metadata"]["uid"]): _times(job)[1] for job in jobs}
     return {uid: end for uid, end in found.items() if end is not None}
+
+
+def _names(pods: Collection[str], worker: str) -> bool:
+    """Whether one of these is the worker, or a pod of it: the Job controller adds a random end to its name."""
+    return any(pod == worker or pod.startswith(f"{worker}-") for pod in pods)
+
+
+def _times(job: Object) -> tuple[datetime | None, datetime | None]:
+    """When a job began and ended. A JobSet has conditions only: it began when its queue let it, or was made."""
+    status = job.get("status") or {}
+    if kind_of(job) is not JOB_SET:
+        return parse_time(status.get("startTime")), parse_time(status.get("completionTime"))
+    since = {
+        (each.get("type"), each.get("status")): each.get("lastTransitionTime")
+        for each in status.get("conditions") or []
+    }
+    began = since.get(("Suspended", "False")) or job["metadata"].get("creationTimestamp")
+    return parse_time(began), parse_time(since.get(("Completed", "True")) or since.get(("Failed", "True")))
 
 
 def _start(pod: Object) -> datetime | None:

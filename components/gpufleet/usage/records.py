@@ -8,6 +8,7 @@ from typing import Any
 
 from gpufleet.jobs.backend import Note
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
+from gpufleet.jobs.kubernetes.job_kind import KINDS
 from gpufleet.jobs.settings import JobSettings
 from gpufleet.usage.allocation import GpuAllocation
 from gpufleet.usage.backends import allocated_by_backend
@@ -38,13 +39,16 @@ def known_records(
         api = KubernetesApi.of(settings.kubeconfig, settings.environment)
         nodes = _items(api, "/api/v1/nodes", note)
         pods = list(_everywhere(api, namespaces, "/api/v1", "pods"))
-        ended = list(_everywhere(api, namespaces, "/apis/kubeflow.org/v2beta1", "mpijobs"))
+        ended = [job for kind in KINDS for job in _everywhere(api, namespaces, kind.api, kind.plural)]
         seen = list(allocated_by_pods(pods, nodes, settings.environment, settings.project, now))
     else:
         seen = allocated_by_backend(settings, since, now)
     with lock_ledger(ledger) if ledger and write else nullcontext():
         before = read_ledger(ledger) if ledger else []
-        by_pods = {each.job_uid for each in [*before, *seen] if not each.uid.startswith("job/")}
+        by_pods: dict[str, set[str]] = {}
+        for each in [*before, *seen]:
+            if not each.uid.startswith("job/"):
+                by_pods.setdefault(each.job_uid, set()).add(each.name)
         seen += allocated_by_jobs(ended, by_pods, settings.environment, settings.project, now)
         found = merge_allocations(
             before, on_known_nodes(seen, settings.pools), ends_of_jobs(ended), settings.environment

@@ -167,9 +167,67 @@ def test_spot_and_other_capacity():
 
 def test_jobs_whose_pods_are_gone_count_by_their_own_times():
     jobs = [job("gone", 1, 3), job("known", 1, 3), job("runs", 1, None), job("never", None, None)]
-    found = list(allocated_by_jobs(jobs, {"uid-known"}, "lab", "llm", NOW))
+    found = list(allocated_by_jobs(jobs, {"uid-known": {"known-worker-0"}}, "lab", "llm", NOW))
     assert [(each.job, each.gpus, each.exact) for each in found] == [("gone", 8, False)]
     assert hours(found)["vision"][:2] == (1, 16.0)
+
+
+def job_set(name: str, *conditions: tuple[str, str, float], workers: int = 3) -> dict:
+    """A JobSet of workers with 4 GPUs, made at midnight. conditions: type, status and hour of the day."""
+    pod_spec = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "4"}}}]}
+    spec = {"parallelism": workers, "template": {"spec": pod_spec}}
+    told = [{"type": type_, "status": status, "lastTransitionTime": at(hour)} for type_, status, hour in conditions]
+    return {
+        "kind": "JobSet",
+        "metadata": {
+            "name": name,
+            "namespace": "vision",
+            "uid": f"uid-{name}",
+            "labels": {"gpufleet.dev/user": "ana"},
+            "creationTimestamp": at(0),
+        },
+        "spec": {"replicatedJobs": [{"name": "worker", "template": {"spec": spec}}]},
+        "status": {"conditions": told},
+    }
+
+
+def test_workers_of_a_jobset_that_are_gone_count_from_when_its_queue_let_it_begin():
+    jobs = [
+        job_set("queued", ("Suspended", "False", 1), ("Completed", "True", 3)),
+        job_set("free", ("Failed", "True", 2), workers=1),
+        job_set("runs", ("Suspended", "False", 1)),
+        job_set("waits", ("Suspended", "True", 1)),
+    ]
+    found = list(allocated_by_jobs(jobs, {}, "lab", "llm", NOW))
+    assert [(each.name, each.gpus, each.exact) for each in found] == [
+        ("queued-worker-0-0", 4, False),
+        ("queued-worker-0-1", 4, False),
+        ("queued-worker-0-2", 4, False),
+        ("free-worker-0-0", 4, False),
+    ]
+    # 12 GPUs for 2 hours, and 4 for 2.
+    assert hours(found)["vision"][:2] == (2, 32.0)
+
+
+def test_failed_jobset_counts_the_workers_that_are_gone_beside_the_one_that_is_left():
+    """The Job controller deletes what ran when a worker failed."""
+    left = pod("train-worker-0-1-abcde", 1, 3, phase="Failed", job="x")
+    left["metadata"]["labels"] |= {
+        "jobset.sigs.k8s.io/jobset-name": "train",
+        "jobset.sigs.k8s.io/jobset-uid": "uid-train",
+    }
+    del left["metadata"]["labels"]["training.kubeflow.org/job-name"]
+    seen = held(left)
+    assert [(each.job, each.job_uid) for each in seen] == [("train", "uid-train")]
+    failed = [job_set("train", ("Suspended", "False", 1), ("Failed", "True", 3), workers=11)]
+    gone = list(allocated_by_jobs(failed, {"uid-train": {seen[0].name}}, "lab", "llm", NOW))
+    # Worker 10 is not worker 1.
+    assert [int(each.name.rpartition("-")[2]) for each in gone] == [0, *range(2, 11)]
+    merged = merge_allocations([], [*seen, *gone], ends_of_jobs(failed), "lab")
+    assert hours(merged) == {"vision": (1, 88.0, round(2 * PRICE, 4), 80.0)}
+    # The next look finds nobody else.
+    names = {each.name for each in merged}
+    assert list(allocated_by_jobs(failed, {"uid-train": names}, "lab", "llm", NOW)) == []
 
 
 def test_a_pod_that_is_gone_ended_with_its_job_or_when_it_was_seen():
@@ -188,7 +246,7 @@ def test_another_environments_records_stay_as_they_are():
 
 
 def test_a_job_that_was_counted_by_its_times_gives_way_to_its_pods():
-    by_job = list(allocated_by_jobs([job("train", 1, 3)], set(), "lab", None, NOW))
+    by_job = list(allocated_by_jobs([job("train", 1, 3)], {}, "lab", None, NOW))
     assert [each.uid for each in merge_allocations(by_job, held(pod("a", 1, 3)), {}, "lab")] == ["uid-a"]
 
 
