@@ -1,4 +1,4 @@
-"""Lustre in a job: components make volume and claim on the engine, and the real control plane binds and schedules.
+"""Lustre and a bucket in a job: components make volume and claim, and the real control plane binds and schedules.
 
 Played are both clouds, which give the addresses, and kubelets: nobody mounts anything. What a driver would mount is
 read from the volume by the names that the drivers' own code reads.
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gpufleet.kubernetes.shared_volume import plan_claim
+from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume
 from tests.cluster.command_line import gpufleet, outputs
 from tests.cluster.workloads import pods
 from tests.e2e.tiny_program import ids, tiny
@@ -159,7 +159,11 @@ def test_job_runs_with_the_volume(
     names = nodes.add(2, type, zone, f"lustre-{cloud}")
     pool = {f"lustre-{cloud}": {"types": [type], "zones": [zone], "max": 2}}
     file = outputs(operator, namespace, tmp_path, jobs={"volume_claim": "shared", "pools": pool})
+    bucket: Any = {"namespace": namespace, "claim": "images", "source": {"s3": "s3://images/train"}}
+    for document in (plan_volume(bucket), plan_claim(bucket)):
+        operator.client.apply(document)
     words = ["--outputs", file, "--workers", "2", "--gpus", "1", "--name", "reads", "--image", "training:1"]
+    words += ["--read-claim", "/images=images"]
     done = gpufleet("jobs", "submit", "dev", *words, "--dry-run", "--json", "--", "python3", "train.py")
     assert done.returncode == 0, done.stderr
     job = json.loads(done.stdout)
@@ -173,10 +177,10 @@ def test_job_runs_with_the_volume(
     wait_until("both workers run", run)
     assert sorted(pod["spec"]["nodeName"] for pod in pods(operator, namespace, WORKER)) == names
     for pod in pods(operator, namespace):
-        (claimed,) = [each for each in pod["spec"]["volumes"] if "persistentVolumeClaim" in each]
-        assert claimed["persistentVolumeClaim"]["claimName"] == "shared"
-        mounts = {each["name"]: each["mountPath"] for each in pod["spec"]["containers"][0]["volumeMounts"]}
-        assert mounts[claimed["name"]] == "/mnt"
+        claims = {each["name"]: each.get("persistentVolumeClaim") for each in pod["spec"]["volumes"]}
+        mounts = {each["mountPath"]: claims[each["name"]] for each in pod["spec"]["containers"][0]["volumeMounts"]}
+        assert mounts["/mnt"] == {"claimName": "shared"}
+        assert mounts["/images"] == {"claimName": "images", "readOnly": True}
         # With one, kubelets would change the group of all files for a driver with fsGroupPolicy File, as Azure's is.
         assert "fsGroup" not in pod["spec"]["securityContext"]
     assert gpufleet("jobs", "cancel", "dev", "reads", "--outputs", file).returncode == 0

@@ -251,6 +251,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "network": "efa",
             "zone": "use1-az1",
             "volume_claim": "shared",
+            "read_claims": {"/images": "images"},
             "queue": "gpus",
             "env": {"NCCL_DEBUG": "INFO"},
         },

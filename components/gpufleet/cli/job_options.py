@@ -82,6 +82,13 @@ _OPTIONS = (
         "--volume-claim", metavar="NAME", help="Kubernetes: mounted at /mnt. Default: the environment's shared volume."
     ),
     click.option(
+        "--read-claim",
+        "read",
+        multiple=True,
+        metavar="PATH=CLAIM",
+        help="Kubernetes: a claim to mount at PATH and only read, such as a bucket's.",
+    ),
+    click.option(
         "--user",
         metavar="NAME",
         help="Kubernetes: user whose uid the job runs under. Default: you, if the team has users.",
@@ -124,11 +131,12 @@ def request_from_options(options: Mapping[str, object], command: tuple[str, ...]
     """The job request from the command line. options: by the names of the options above. Errors: UserError."""
     from gpufleet.jobs.aws_batch.parameter_sweep import parse_grid_option
 
-    lists: dict[str, Any] = {key: options[key] for key in ("variables", "references", "axes", "labels")}
+    lists: dict[str, Any] = {key: options[key] for key in ("variables", "references", "read", "axes", "labels")}
     request = {key: value for key, value in options.items() if value is not None and key not in lists}
     for key, name, read in (
         ("env", "variables", lambda text: named_pair("env", text)),
         ("secrets", "references", lambda text: named_pair("secret", text, "NAME")),
+        ("read_claims", "read", lambda text: named_pair("read-claim", text, "CLAIM")),
         ("grid", "axes", parse_grid_option),
         ("tags", "labels", lambda text: named_pair("tag", text)),
     ):

@@ -69,6 +69,8 @@ class JobRequest(TypedDict):
     """Default: the environment's."""
     volume_claim: NotRequired[str]
     """Default: the environment's shared volume."""
+    read_claims: NotRequired[Mapping[str, str]]
+    """Kubernetes: claims that are mounted to be read only, by path, beside the environment's."""
     user: NotRequired[str]
     """Kubernetes: the team's user under whose uid it runs. Default: the user who is logged in here, where the
     environment has users; else uid 1000."""
@@ -104,6 +106,7 @@ _UNSUPPORTED_ON_SERVERS = {
     "grace_seconds": "is for Kubernetes",
     "image_pull_secret": "is for Kubernetes; Apptainer pulls as you do, see `apptainer registry login`",
     "volume_claim": "is for Kubernetes; the shared directory is there at its own path",
+    "read_claims": "is for Kubernetes; the servers' own mounts are there",
     "user": "is for Kubernetes; here a job runs as who logs in on the servers, see ssh in the environment's outputs",
     "shared_memory_gib": "is for Kubernetes and AWS Batch; on on-prem servers a job has all of its node's",
 }
@@ -120,6 +123,7 @@ _UNSUPPORTED_KEYS = {
         "user": "is for Kubernetes; on AWS Batch the access point of the shared files says whose they are",
         "image_pull_secret": "is for Kubernetes; on AWS Batch the job definition's execution role pulls",
         "volume_claim": "is for Kubernetes; on AWS Batch the job definition mounts the shared files",
+        "read_claims": "is for Kubernetes; on AWS Batch a job reads buckets by its role",
     },
     "azure-batch": {
         "pools": f"{_IN_ORDER}on Azure Batch use --pool",
@@ -132,6 +136,7 @@ _UNSUPPORTED_KEYS = {
         "user": "is for Kubernetes; on Azure Batch a job runs as the pool's own user",
         "image_pull_secret": "is for Kubernetes; on Azure Batch the pool's identity pulls",
         "volume_claim": "is for Kubernetes; on Azure Batch the pool mounts the storage account's containers",
+        "read_claims": "is for Kubernetes; on Azure Batch the pool mounts the storage account's containers",
         "shared_memory_gib": "is for Kubernetes and AWS Batch; on Azure Batch containers have all of their node's",
     },
     "slurm": {

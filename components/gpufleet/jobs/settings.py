@@ -68,6 +68,9 @@ class JobSettings:
     usd_per_gpu_hour: Mapping[str, float] = field(default_factory=dict)
     """What an hour of one GPU costs in pools, by name, where no price list says it."""
 
+    read_claims: Mapping[str, str] = field(default_factory=dict)
+    """Claims that jobs mount to read only, by path."""
+
     @property
     def on(self) -> str:
         """What runs the jobs: one of BACK_ENDS."""
@@ -148,6 +151,7 @@ def read_settings(
         pools={name: pool_info(name, each) for name, each in pools.items()},
         repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
         volume_claim=_text(jobs, "volume_claim"),
+        read_claims=_mapping(jobs, "read_claims", environment),
         service_account=_text(jobs, "service_account"),
         image_pull_secret=_text(jobs, "image_pull_secret"),
         queue=_text(jobs, "queue"),

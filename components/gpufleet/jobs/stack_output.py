@@ -72,6 +72,8 @@ class JobsOutput(TypedDict, total=False):
     pools: Mapping[str, PoolOutput]
     volume_claim: str
     """The claim of the shared volume, mounted at /mnt."""
+    read_claims: Mapping[str, str]
+    """Claims that jobs mount to read only, by path, such as those of buckets. Default: none."""
     service_account: str
     image_pull_secret: str
     queue: str

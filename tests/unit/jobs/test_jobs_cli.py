@@ -61,6 +61,21 @@ def submit(run: Run, *options: str, given: dict[str, Any] | None = None) -> Resu
     return run("jobs", "submit", "dev", "--name", "train", *options, "--", "python3", "train.py", given=given)
 
 
+def test_claims_to_read_are_those_of_the_environment_and_of_the_job(here: FakeCluster, run: Run) -> None:
+    given = outputs(here)
+    given["jobs"]["read_claims"] = {"/images": "images"}
+    words = ("--workers", "2", "--read-claim", "/speech=speech", "--dry-run", "--json")
+    done = submit(run, *words, given=given)
+    assert done.exit_code == 0, done.output
+    pod = json.loads(done.stdout)["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    claims = {each["name"]: each.get("persistentVolumeClaim", {}).get("claimName") for each in pod["volumes"]}
+    mounts = {each["mountPath"]: claims[each["name"]] for each in pod["containers"][0]["volumeMounts"]}
+    assert (mounts["/mnt"], mounts["/images"], mounts["/speech"]) == ("shared", "images", "speech")
+    done = submit(run, "--workers", "2", "--read-claim", "/mnt/speech=speech", "--dry-run", given=given)
+    assert done.exit_code != 0
+    assert "train: read_claims=/mnt/speech: lies in /mnt, where another volume is" in done.output
+
+
 def test_what_the_outputs_know_nobody_types(here: FakeCluster, run: Run) -> None:
     done = submit(run, "--workers", "2")
     assert (done.exit_code, done.stdout) == (

@@ -60,6 +60,8 @@ class MpiJobArgs(TypedDict):
     """Place of the volume's files, for messages."""
     mount_path: NotRequired[str]
     """Where the volume is mounted. Default /mnt."""
+    read_claims: NotRequired[Mapping[str, str]]
+    """Claims that every pod mounts to read only, by absolute path, for instance {/images: images}. Default: none."""
     shared_memory_gib: NotRequired[int]
     """Size limit of /dev/shm of each worker in GiB; what is in it counts as the worker's memory. Default 8."""
     cpus: NotRequired[int]

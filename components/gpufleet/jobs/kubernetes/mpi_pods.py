@@ -173,12 +173,15 @@ def _pod(
     args: Mapping[str, Any], container: dict[str, Any], spec: dict[str, Any], environment: Mapping[str, str]
 ) -> dict[str, Any]:
     """A pod of the job's image, user and volumes, under Pod Security "restricted" unless the user is root."""
-    mounts = [{"name": "shared-memory", "mountPath": "/dev/shm"}]
+    mounts: list[dict[str, Any]] = [{"name": "shared-memory", "mountPath": "/dev/shm"}]
     size = f"{int(args.get('shared_memory_gib', 8))}Gi"
     volumes: list[dict[str, Any]] = [{"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}}]
     if claim := args.get("volume_claim"):
         mounts.append({"name": "shared-files", "mountPath": args.get("mount_path", "/mnt")})
         volumes.append({"name": "shared-files", "persistentVolumeClaim": {"claimName": claim}})
+    for number, (path, held) in enumerate(sorted(args.get("read_claims", {}).items())):
+        mounts.append({"name": f"read-{number}", "mountPath": path, "readOnly": True})
+        volumes.append({"name": f"read-{number}", "persistentVolumeClaim": {"claimName": held, "readOnly": True}})
     uid = job_uid(args)
     user: dict[str, Any] = {"runAsUser": uid, "runAsGroup": int(args.get("gid", _USER)), "runAsNonRoot": uid != 0}
     if groups := args.get("groups"):

@@ -130,6 +130,7 @@ def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection
         "groups": list(user.groups) if user and user.groups else None,
         "labels": cost_labels(settings, user) or None,
         "volume_claim": request.get("volume_claim", settings.volume_claim),
+        "read_claims": {**settings.read_claims, **request.get("read_claims", {})} or None,
         "image_pull_secret": request.get("image_pull_secret", settings.image_pull_secret),
         "service_account": settings.service_account,
         "queue": queue,

@@ -1,12 +1,14 @@
 """Rules on the pods of a job: what they reserve, mount and may do."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 from gpufleet.catalog import GpuType
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
 from gpufleet.rules.generic import allowed_choice
+from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.labels import key_form, value_form
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
@@ -53,17 +55,31 @@ def hugepages_left(*, memory_gib: int, type_name: str, of_node: int) -> Outcome:
 
 
 @rule("any-mpi-mount-path", Severity.ERROR)
-def mount_path_free(*, path: str) -> Outcome:
-    """The shared volume is mounted on an absolute path that hides nothing that the image needs.
+def mount_path_free(*, argument: str, path: str) -> Outcome:
+    """A volume is mounted on an absolute path that hides nothing that the image needs. `argument` is mount_path or
+    read_claims.
 
     Source: https://kubernetes.io/docs/concepts/storage/volumes/: a mount hides what the image has there; MPI needs
     the image's programs, /dev/shm, and the keys that are mounted below /etc.
     """
     if not _MOUNT.fullmatch(path):
-        return failed("mount_path", path, "must be an absolute path", "use a path such as /mnt")
+        return failed(argument, path, "must be an absolute path", "use a path such as /mnt")
     for taken in _TAKEN:
         if path == taken or path.startswith(f"{taken}/"):
-            return failed("mount_path", path, f"hides what a container has in {taken}", "use a path such as /mnt")
+            return failed(argument, path, f"hides what a container has in {taken}", "use a path such as /mnt")
+    return passed()
+
+
+@rule("any-mpi-mounts-apart", Severity.ERROR)
+def mounts_apart(*, paths: Sequence[str]) -> Outcome:
+    """No volume is mounted inside of another.
+
+    Source: 2i2c-org/infrastructure#2953: the inner directory is made in the outer volume, as root's, and stays there;
+    kubernetes/website#31530.
+    """
+    for outer, inner in permutations(sorted(paths), 2):
+        if inner.startswith(f"{outer}/") or inner == outer:
+            return failed("read_claims", inner, f"lies in {outer}, where another volume is", "use a path beside it")
     return passed()
 
 
@@ -124,13 +140,15 @@ def not_root(*, uid: int) -> Outcome:
 def validate_pods(args: Mapping[str, object], record: GpuType | None) -> list[Finding]:
     """Every finding on a job's pods; ``record`` is the catalog's of the instance type.
 
-    Reads instance_type, network, cpus, memory_gib, shared_memory_gib, mount_path, network_interface, env, secrets, uid,
-    tolerations (key, value, effect).
+    Reads instance_type, network, cpus, memory_gib, shared_memory_gib, mount_path, read_claims, network_interface, env,
+    secrets, uid, tolerations (key, value, effect).
     """
     type_name = coerce.text(args, "instance_type")
     # What follows from a number of GPUs that is wrong is not told as well.
     gpus = max(1, min(coerce.whole(args, "gpus_per_worker", 1), record.gpus if record else 1))
     memory = coerce.whole(args, "memory_gib", 4 * gpus)
+    read = coerce.mapping(args, "read_claims")
+    mounts = [("mount_path", coerce.text(args, "mount_path", "/mnt")), *(("read_claims", str(path)) for path in read)]
     findings = [
         reservation(
             argument=argument, wanted=wanted, type_name=type_name, of_node=getattr(record, fact) if record else None
@@ -144,7 +162,9 @@ def validate_pods(args: Mapping[str, object], record: GpuType | None) -> list[Fi
     if record and args.get("network") == "efa":
         findings.append(hugepages_left(memory_gib=memory, type_name=type_name, of_node=record.memory_gib))
     findings += [
-        mount_path_free(path=coerce.text(args, "mount_path", "/mnt")),
+        *(mount_path_free(argument=argument, path=path) for argument, path in mounts),
+        mounts_apart(paths=[path for _, path in mounts]),
+        *(name_form(argument="read_claims", name=str(claim)) for claim in read.values()),
         interface_name(interface=coerce.text(args, "network_interface", "eth0")),
         not_root(uid=coerce.whole(args, "uid", 1000)),
         *(variable_name(name=name) for name in coerce.mapping(args, "env")),

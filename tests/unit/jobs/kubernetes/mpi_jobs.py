@@ -19,6 +19,7 @@ LARGE: MpiJobArgs = {
     "network": "efa",
     "volume_claim": "shared",
     "mount_path": "/data",
+    "read_claims": {"/images": "images"},
     "shared_memory_gib": 64,
     "cpus": 180,
     "memory_gib": 1800,

@@ -129,10 +129,12 @@ def test_volumes(name):
     assert pod(mpi_job("llm", LARGE), name)["volumes"] == [
         {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}},
         {"name": "shared-files", "persistentVolumeClaim": {"claimName": "shared"}},
+        {"name": "read-0", "persistentVolumeClaim": {"claimName": "images", "readOnly": True}},
     ]
     assert container(mpi_job("llm", LARGE), name)["volumeMounts"] == [
         {"name": "shared-memory", "mountPath": "/dev/shm"},
         {"name": "shared-files", "mountPath": "/data"},
+        {"name": "read-0", "mountPath": "/images", "readOnly": True},
     ]
 
 

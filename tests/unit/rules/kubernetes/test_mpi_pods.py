@@ -4,6 +4,7 @@ from gpufleet.rules.kubernetes.mpi_pods import (
     hugepages_left,
     interface_name,
     mount_path_free,
+    mounts_apart,
     not_root,
     reservation,
     secret_reference,
@@ -53,24 +54,24 @@ CASES = {
         ),
     ],
     mount_path_free: [
-        ("mnt", {"path": "/mnt"}, "pass", ""),
-        ("deep", {"path": "/data/shared"}, "pass", ""),
-        ("like-a-taken-one", {"path": "/etcetera"}, "pass", ""),
+        ("mnt", {"argument": "mount_path", "path": "/mnt"}, "pass", ""),
+        ("deep", {"argument": "mount_path", "path": "/data/shared"}, "pass", ""),
+        ("like-a-taken-one", {"argument": "mount_path", "path": "/etcetera"}, "pass", ""),
         (
             "root",
-            {"path": "/"},
+            {"argument": "mount_path", "path": "/"},
             "fail",
             ("trainers: mount_path=/: must be an absolute path; use a path such as /mnt [any-mpi-mount-path]"),
         ),
         (
             "relative",
-            {"path": "mnt"},
+            {"argument": "mount_path", "path": "mnt"},
             "fail",
             ("trainers: mount_path=mnt: must be an absolute path; use a path such as /mnt [any-mpi-mount-path]"),
         ),
         (
             "up",
-            {"path": "/mnt/../etc"},
+            {"argument": "mount_path", "path": "/mnt/../etc"},
             "fail",
             (
                 "trainers: mount_path=/mnt/../etc: must be an absolute path; use a path such as /mnt "
@@ -79,7 +80,7 @@ CASES = {
         ),
         (
             "shared-memory",
-            {"path": "/dev/shm"},
+            {"argument": "mount_path", "path": "/dev/shm"},
             "fail",
             (
                 "trainers: mount_path=/dev/shm: hides what a container has in /dev; use a path such as /mnt "
@@ -88,12 +89,36 @@ CASES = {
         ),
         (
             "usr",
-            {"path": "/usr"},
+            {"argument": "mount_path", "path": "/usr"},
             "fail",
             (
                 "trainers: mount_path=/usr: hides what a container has in /usr; use a path such as /mnt [any-"
                 "mpi-mount-path]"
             ),
+        ),
+        (
+            "of-a-read-claim",
+            {"argument": "read_claims", "path": "images"},
+            "fail",
+            "trainers: read_claims=images: must be an absolute path; use a path such as /mnt [any-mpi-mount-path]",
+        ),
+    ],
+    mounts_apart: [
+        ("one", {"paths": ("/mnt",)}, "pass", ""),
+        ("beside", {"paths": ("/mnt", "/images", "/mnt2")}, "pass", ""),
+        (
+            "inside",
+            {"paths": ("/mnt", "/mnt/images")},
+            "fail",
+            "trainers: read_claims=/mnt/images: lies in /mnt, where another volume is; use a path beside it "
+            "[any-mpi-mounts-apart]",
+        ),
+        (
+            "the-same",
+            {"paths": ("/mnt", "/mnt")},
+            "fail",
+            "trainers: read_claims=/mnt: lies in /mnt, where another volume is; use a path beside it "
+            "[any-mpi-mounts-apart]",
         ),
     ],
     secret_reference: [
