@@ -119,9 +119,12 @@ class MpiJobArgs(TypedDict):
 def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
     """The MPIJob ``name``. ``args`` has passed `gpufleet.rules.kubernetes.mpi_job.validate_mpi_job`.
 
-    The launcher starts when all workers are ready, so that it never burns its retries on images that are still being
-    pulled. With a queue the job is made suspended, and Kueue starts it when all of it fits: no half of a job holds
-    GPUs. Sources: kubeflow/mpi-operator v0.7.0 pkg/apis/kubeflow/v2beta1/types.go;
+    Without a queue the operator makes the launcher's Job when all workers are ready. With one the job is made
+    suspended, and Kueue starts it when all of it fits: no half of a job holds GPUs. While it is suspended it has no
+    workers, so that all of them count as ready: the operator makes the launcher's Job at once, suspended too, and
+    resumes it with the job. Its pod then starts beside the workers, and waits for them itself (launcher.sh), so that it
+    burns no retries on images that are still being pulled. Sources: kubeflow/mpi-operator v0.7.0,
+    pkg/controller/mpi_job_controller.go (syncHandler, newLauncherJob);
     kueue.sigs.k8s.io/docs/tasks/run/kubeflow/mpijobs.
     """
     # As for the rules, null is an argument that is not given.

@@ -58,7 +58,7 @@ def launcher_pod(
     """The pod that runs mpirun. It keeps off GPU nodes: it tolerates nothing, unless `launcher_on_gpu_nodes` says so,
     and the scheduler prefers others.
 
-    It is made when its workers run, so that `launcher_domain` leads it to where they are."""
+    `launcher_domain` leads it to where its workers are, and holds it Pending until the first of them has a node."""
     elsewhere = {"matchExpressions": [{"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"}]}
     container = {
         "name": "launcher",
