@@ -4,7 +4,8 @@ from typing import Any, cast
 
 from gpufleet.jobs.kubernetes.job_kind import JOB_SET
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, efa_interfaces, job_environment
-from gpufleet.jobs.kubernetes.mpi_pods import gpu_pod
+from gpufleet.jobs.kubernetes.mpi_pods import gpu_pod, job_grace_seconds
+from gpufleet.jobs.kubernetes.pod_entrypoints import torchrun_process
 from gpufleet.jobs.kubernetes.secrets import secret_variables
 from gpufleet.jobs.mpi_run import MASTER_PORT
 from gpufleet.jobs.torchrun import torchrun_command
@@ -61,7 +62,7 @@ def name_errors(name: str, workers: int) -> list[str]:
 
 
 def _worker(name: str, args: MpiJobArgs) -> dict[str, Any]:
-    """A pod whose first process is torchrun. The kubelet fills in the worker's number."""
+    """A pod whose first process runs torchrun: see torchrun_worker.sh. The kubelet fills in the worker's number."""
     command = torchrun_command(
         list(args["command"]),
         nodes=int(args["workers"]),
@@ -72,7 +73,7 @@ def _worker(name: str, args: MpiJobArgs) -> dict[str, Any]:
     )
     container = {
         "name": "worker",
-        "command": command,
+        "command": torchrun_process(job_grace_seconds(args), command),
         "env": secret_variables(args.get("secrets", {})),
         "ports": [{"containerPort": MASTER_PORT, "name": "rendezvous"}],
     }

@@ -37,7 +37,9 @@ def test_workers_prefer_a_level_of_the_topology() -> None:
 def test_workers_run_torchrun_and_meet_at_the_first() -> None:
     job = job_of(made())
     (container,) = job["template"]["spec"]["containers"]
-    words = container["command"]
+    assert container["command"][:2] == ["/bin/sh", "-c"]
+    assert container["command"][3:5] == ["torchrun_worker", "100"]
+    words = container["command"][5:]
     assert words[:3] == ["python3", "-m", "torch.distributed.run"]
     options = dict(zip(words[3:-3:2], words[4:-3:2], strict=True))
     assert options["--nnodes"] == "2"
