@@ -180,6 +180,7 @@ LEFT_OUT = {
         "TrainingPlatform.devicePlugin": "as those of a DevicePlugin",
         "TrainingPlatform.efaPlugin": "as those of an EfaPlugin",
         "TrainingPlatform.nodeHealth": "as those of a NodeHealth",
+        "TrainingPlatform.jobset": "as those of a JobSetController",
         "TrainingPlatform.queue.overflow": "as that of a Queue",
         **dict.fromkeys(
             (
