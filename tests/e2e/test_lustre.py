@@ -1,4 +1,4 @@
-"""Lustre of both clouds on the real engine: its life, and a smaller size that protection refuses."""
+"""Lustre of both clouds on the real engine: its life, a smaller size that protection refuses, what destroy keeps."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ pulumi.export("address", files.mount_address)
 """
 
 
-def test_lustre_on_aws_grows_and_never_shrinks(tmp_path: Path) -> None:
+def test_lustre_on_aws_grows_never_shrinks_and_stays_on_destroy(tmp_path: Path) -> None:
     program = tiny(tmp_path / "billing", AWS, gib=2400)
     up = program.rehearse(environment="dev")
     assert up.returncode == 0, up.stdout + up.stderr
@@ -61,6 +61,18 @@ def test_lustre_on_aws_grows_and_never_shrinks(tmp_path: Path) -> None:
     assert smaller.returncode != 0
     assert "protect" in smaller.stdout + smaller.stderr
     assert ids(program)["fast-lustre"] == system
+
+    set_config(program, gib=4800)
+    before = ids(program)
+    destroy = ("pulumi", "destroy", "--yes", "--exclude-protected", "--stack", "dev")
+    gone = program.rehearse("--", *destroy, environment="dev")
+    assert gone.returncode == 0, gone.stdout + gone.stderr
+    kept, needed = set(ids(program)), {"net", "first", "fast-lnet", "fast-lustre", "fast-bucket-imagenet"}
+    assert needed <= kept
+    assert [name for name in kept if "nodes" in name] == [], "rules to nodes go with them"
+    again = program.rehearse(environment="dev")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert {name: ids(program)[name] for name in needed} == {name: before[name] for name in needed}
 
 
 def test_lustre_on_azure(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """LustreFiles: one file system of FSx for Lustre, for training that reads more than NFS gives."""
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict, Unpack
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import ec2, fsx, vpc
@@ -30,7 +30,8 @@ class LustreFilesConfig(TypedDict):
     throughput: NotRequired[int]
     """MB/s for each TiB: 125, 250, 500 or 1000. Default 125."""
     efa: NotRequired[bool]
-    """Whether nodes with EFA read over it. Others read over TCP. A change replaces the file system. Default false."""
+    """Whether nodes with EFA can read over it, once their Lustre client is set up so. Others read over TCP. A change
+    replaces the file system. Default false."""
     buckets: NotRequired[Mapping[str, str]]
     """Buckets that the file system shows: a directory of it to a path of S3, for instance {/imagenet:
     s3://images/train}. An object is loaded when it is first read. Default: none."""
@@ -118,20 +119,10 @@ class LustreFiles(Component):
     ) -> list[pulumi.Resource]:
         """What a peer and the file system's servers say to each other."""
         made = self._ingress(f"{name}-from-{peer}", group, peer_group, efa=efa)
-        for kind, (first, last) in _ports(efa).items():
-            made.append(
-                vpc.SecurityGroupEgressRule(
-                    f"{name}-{kind}-out-to-{peer}",
-                    security_group_id=group,
-                    referenced_security_group_id=peer_group,
-                    ip_protocol="-1" if efa else "tcp",
-                    from_port=first,
-                    to_port=last,
-                    description=f"Lustre to {peer}",
-                    tags=self.tags(f"{name}-{kind}-out-to-{peer}"),
-                    opts=self.child(),
-                )
-            )
+        for kind in _ports(efa):
+            full, text = f"{name}-{kind}-out-to-{peer}", f"Lustre to {peer}"
+            said = self._said(full, kind, group, peer_group, text, efa=efa)
+            made.append(vpc.SecurityGroupEgressRule(full, **said, opts=self.child()))
         return made
 
     def _ingress(
@@ -139,18 +130,25 @@ class LustreFiles(Component):
     ) -> list[pulumi.Resource]:
         return [
             vpc.SecurityGroupIngressRule(
-                f"{name}-{kind}",
-                security_group_id=group,
-                referenced_security_group_id=peer_group,
-                ip_protocol="-1" if efa else "tcp",
-                from_port=first,
-                to_port=last,
-                description="Lustre",
-                tags=self.tags(f"{name}-{kind}"),
-                opts=self.child(),
+                full, **self._said(full, kind, group, peer_group, "Lustre", efa=efa), opts=self.child()
             )
-            for kind, (first, last) in _ports(efa).items()
+            for kind, full in ((kind, f"{name}-{kind}") for kind in _ports(efa))
         ]
+
+    def _said(
+        self, name: str, kind: str, group: pulumi.Input[str], peer: pulumi.Input[str], description: str, *, efa: bool
+    ) -> dict[str, Any]:
+        """What a rule says, in whichever direction."""
+        first, last = _ports(efa)[kind]
+        return {
+            "security_group_id": group,
+            "referenced_security_group_id": peer,
+            "ip_protocol": "-1" if efa else "tcp",
+            "from_port": first,
+            "to_port": last,
+            "description": description,
+            "tags": self.tags(name),
+        }
 
     def _buckets(
         self, name: str, args: LustreFilesArgs, file_system_id: pulumi.Input[str], keep: bool

@@ -61,8 +61,9 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     if "lustre" in config:
         zones = {zone for pool in config["pools"].values() for zone in pool["zones"]}
         others = [*(["files"] if config["files"] else []), *(["own_servers"] if "own_servers" in config else [])]
-        alone = validate_lustre_environment(config["lustre"]["zone"], sorted(zones), others)
-        validate_stack(ResourceFinding(env.part("lustre"), each) for each in alone)
+        networks = [str(pool.get("network", "plain")) for pool in config["pools"].values()]
+        found = validate_lustre_environment(config["lustre"], sorted(zones), networks, others)
+        validate_stack(ResourceFinding(env.part("lustre"), each) for each in found)
     if "own_servers" in config:
         _check_own_servers(env, config["own_servers"])
 

@@ -270,7 +270,7 @@ CONSTRUCTED = [
     (validate_repository, "dev/training"),
     (validate_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
     (validate_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
-    (validate_lustre_environment, "use1-az1", ["use1-az1"], []),
+    (validate_lustre_environment, {"zone": "use1-az1", "efa": True}, ["use1-az1"], ["efa"], []),
     (
         validate_lustre_files,
         {"region": REGION, "zone": "use1-az1", "buckets": {"/data": "s3://images"}, "tags": TAGS},

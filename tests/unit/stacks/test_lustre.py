@@ -35,3 +35,12 @@ def test_lustre_is_no_place_of_a_copy_to_efs():
     sync = {"nfs_server": "192.168.10.5", "nfs_path": "/export/data", "agent_arns": [agent], "every_hours": 6}
     [line] = program.refusal(lustre=LUSTRE, data_sync=sync)
     assert line.endswith("[aws-sync-files-made]")
+
+
+def test_efa_that_no_pool_uses_is_a_warning(caplog):
+    pool = {"types": ["g5.8xlarge"], "max": 2, "zones": ["use1-az1"]}
+    caplog.set_level("INFO")
+    program.run(lustre=LUSTRE | {"efa": True, "gib": 4800, "throughput": 1000}, pools={"trainers": pool})
+    lines = [each.message for each in caplog.records if "aws-lustre-efa" in each.message]
+    assert len(lines) == 1
+    assert lines[0].startswith("dev-lustre: efa=true: is used by no node: no pool has network=efa")

@@ -135,6 +135,19 @@ def lustre_zone(*, zone: str, node_zones: Sequence[str]) -> Outcome:
     return failed("zone", zone, problem, "put the pools and the file system into one zone")
 
 
+@rule("aws-lustre-efa-used", Severity.WARNING)
+def lustre_efa_used(*, efa: bool, networks: Sequence[str]) -> Outcome:
+    """A file system with EFA has nodes that read over EFA: `networks` are those of the pools.
+
+    Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/increase-storage-capacity.html: larger steps with EFA;
+    aws/aws-parallelcluster-cookbook#3251: Lustre falls back to TCP where LNet has no EFA.
+    """
+    if not efa or not networks or "efa" in networks:
+        return passed()
+    problem = "is used by no node: no pool has network=efa, and other nodes read over TCP"
+    return failed("efa", efa, problem, "leave efa out, which allows smaller file systems, or give a pool network=efa")
+
+
 @rule("aws-lustre-buckets", Severity.ERROR)
 def lustre_bucket(*, directory: str, bucket: str) -> Outcome:
     """A linked bucket is written s3://bucket or s3://bucket/prefix, its directory as an absolute path.
@@ -176,12 +189,18 @@ def lustre_alone(*, others: Sequence[str]) -> Outcome:
     return failed("keys", list(others), problem, "leave out either these or lustre")
 
 
-def validate_lustre_environment(zone: str, node_zones: Sequence[str], others: Sequence[str]) -> list[Finding]:
-    """Findings on Lustre in its environment, passes included.
+def validate_lustre_environment(
+    args: Mapping[str, object], node_zones: Sequence[str], networks: Sequence[str], others: Sequence[str]
+) -> list[Finding]:
+    """Findings on Lustre in its environment, passes included. Reads zone, efa.
 
-    zone: of the file system. node_zones: of all pools. others: keys of the configuration for files elsewhere.
+    node_zones, networks: of all pools. others: keys of the configuration for files elsewhere.
     """
-    return [lustre_zone(zone=zone, node_zones=node_zones), lustre_alone(others=others)]
+    return [
+        lustre_zone(zone=coerce.text(args, "zone"), node_zones=node_zones),
+        lustre_efa_used(efa=args.get("efa") is True, networks=networks),
+        lustre_alone(others=others),
+    ]
 
 
 def validate_lustre_files(args: Mapping[str, object]) -> list[Finding]:

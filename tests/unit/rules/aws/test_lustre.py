@@ -8,6 +8,7 @@ from gpufleet.rules.aws.lustre import (
     lustre_clients,
     lustre_efa_metadata,
     lustre_efa_size,
+    lustre_efa_used,
     lustre_port,
     lustre_size,
     lustre_throughput,
@@ -124,6 +125,18 @@ CASES = {
             "fail",
             "trainers: zone=use1-az1: is not that of the nodes in use1-az2, which read over TCP and pay for each byte; "
             "put the pools and the file system into one zone [aws-lustre-zone]",
+        ),
+    ],
+    lustre_efa_used: [
+        ("one-pool", {"efa": True, "networks": ("plain", "efa")}, "pass", ""),
+        ("without", {"efa": False, "networks": ("plain",)}, "pass", ""),
+        ("no-pool-yet", {"efa": True, "networks": ()}, "pass", ""),
+        (
+            "unused",
+            {"efa": True, "networks": ("plain", "plain")},
+            "fail",
+            "trainers: efa=true: is used by no node: no pool has network=efa, and other nodes read over TCP; leave efa "
+            "out, which allows smaller file systems, or give a pool network=efa [aws-lustre-efa-used]",
         ),
     ],
     lustre_alone: [
