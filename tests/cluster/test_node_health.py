@@ -1,7 +1,7 @@
 """A node whose GPU breaks is cordoned by the real program, and its job goes on elsewhere without a person.
 
 The program runs from its ConfigMap with the rights of its service account, as in its pod. DCGM's exporter is played by
-a web server on loopback, which answers what a real one answered (tests/unit/node_health/recorded.py).
+a web server on loopback, which answers what a real one answered (tests/unit/node_health/dcgm_metrics.py).
 """
 
 import json
@@ -18,7 +18,7 @@ from gpufleet.jobs.kubernetes.mpi_job import mpi_job as submitted_job
 from gpufleet.kubernetes.node_health import NAME, plan_deployment, plan_program, plan_rights
 from tests.cluster.test_mpi_job import EXIT_CODE, LAUNCHER, WORKER, ends, is_ready, path_of, uid_of
 from tests.cluster.workloads import TOLERATION, condition, exit_codes, pod, pods
-from tests.unit.node_health.recorded import recorded, with_xid
+from tests.unit.node_health.dcgm_metrics import dcgm_metrics, with_xid
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.nodes import Nodes
@@ -31,7 +31,7 @@ class Exporter:
     """What every node's exporter answers: one address for each, as every node has its own."""
 
     def __init__(self, address: str) -> None:
-        self.address, self.text = address, recorded("rtx3090")
+        self.address, self.text = address, dcgm_metrics("rtx3090")
         told = self
 
         class Metrics(BaseHTTPRequestHandler):
