@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from gpufleet.jobs.aws_batch.entrypoint import multinode_command
+from gpufleet.jobs.azure_batch.entrypoint import EVICTED, torchrun_commands
+from tests.openmpi.azure_nodes import MOUNTS, AzureNodes, azure_nodes
 from tests.openmpi.batch_nodes import BatchNodes, batch_nodes
 from tests.openmpi.pod import Pod, send
 
@@ -75,3 +77,44 @@ def test_ranks_on_aws_save_at_the_notice_and_the_next_attempt_goes_on(nodes: Bat
         assert (main.wait(SECONDS), child.wait(SECONDS)) == (1, 1), main.text() + child.text()
     assert f"resumed step={step}\n" in main.text()
     assert "ranks=4 device=cpu" in main.text()
+
+
+@pytest.fixture
+def pool(tmp_path: Path, python: Path) -> Iterator[AzureNodes]:
+    with azure_nodes(tmp_path, python) as made:
+        put_python(made.volume, python)
+        yield made
+
+
+@contextmanager
+def tried(pool: AzureNodes, steps: int) -> Iterator[list[Pod]]:
+    """A try of a task with one rank on each node, which says who it is and trains."""
+    say = "echo rank $RANK of $WORLD_SIZE at $AZ_BATCH_NODE_ID, outputs $GPUFLEET_OUTPUTS"
+    train = " ".join(training("$GPUFLEET_OUTPUTS/checkpoints", steps))
+    folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
+    lines = torchrun_commands(["/bin/sh", "-c", f"{say}; exec {train}"], 1, folders=folders)
+    with pool.task(*(f"env PATH={MOUNTS}/bin {line}" for line in lines), **DEBIAN) as pods:
+        yield pods
+
+
+def test_a_spot_node_on_azure_goes_away_and_the_next_try_goes_on(pool: AzureNodes) -> None:
+    outputs = pool.volume / "result" / "jobs" / "train"
+    with tried(pool, 5000) as (primary, other):
+        primary.wait_for("saved ", SECONDS)
+        other.end()
+        assert primary.wait(SECONDS) == EVICTED, primary.text()
+    assert own_lines(primary)[-1] == (
+        f"gpufleet: node 1 ({pool.network.addresses['node-1']}) is gone, as a Spot node that is evicted: this try of "
+        "the task ends with code 75; the next one continues from the newest checkpoint"
+    )
+    newest = max(int(path.stem[5:]) for path in (outputs / "checkpoints").glob("step-*.pt"))
+    with tried(pool, newest + 20) as (primary, other):
+        assert primary.wait(SECONDS) == 0, primary.text() + other.text()
+    text = primary.text()
+    assert f"resumed step={newest}\n" in text
+    assert f"done step={newest + 20} " in text
+    # Azure Batch shows the primary's output alone.
+    told = f"outputs {MOUNTS}/result/jobs/train"
+    assert sorted(re.findall(r"^rank .*$", text, re.MULTILINE)) == [
+        f"rank {n} of 2 at tvmps_{n}, {told}" for n in (0, 1)
+    ]

@@ -19,7 +19,7 @@ _OPTIONS = (
     click.option(
         "--launcher",
         metavar="mpi|torchrun",
-        help="Kubernetes, AWS Batch, Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch. Default mpi.",
+        help="What starts the ranks: mpi, or torchrun for PyTorch programs, without OpenMPI. Default mpi.",
     ),
     click.option(
         "--gpus",

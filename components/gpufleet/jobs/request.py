@@ -28,8 +28,8 @@ class JobRequest(TypedDict):
     name: NotRequired[str]
     """Default: made from the command and the time."""
     launcher: NotRequired[str]
-    """Kubernetes, AWS Batch, Slurm, hosts: what starts the ranks: mpi, or torchrun for PyTorch programs, which needs no
-    OpenMPI. On Kubernetes it needs JobSet. Default mpi, as it is elsewhere."""
+    """What starts the ranks: mpi, or torchrun for PyTorch programs, which needs no OpenMPI. On Kubernetes it needs
+    JobSet. Default mpi."""
     gpus: NotRequired[int]
     """GPUs, and so processes, of each worker. Default: all of a node; AWS Batch: as the job definition says."""
     image: NotRequired[str]
@@ -130,7 +130,6 @@ _UNSUPPORTED_KEYS = {
         **dict.fromkeys(_PLACES, "is for Kubernetes; on Azure Batch a pool has the nodes, use --pool"),
         **dict.fromkeys(_AWS_ONLY, "is for AWS Batch (--on batch)"),
         "array": "is for AWS Batch (--on batch); on Azure Batch submit each run",
-        "launcher": "is for Kubernetes, AWS Batch, Slurm and hosts; on Azure Batch mpirun starts the ranks",
         "queue": "is for Kubernetes and AWS Batch; on Azure Batch a pool has the nodes, use --pool",
         "grace_seconds": "is for Kubernetes; Azure Batch does not say how long it waits",
         "user": "is for Kubernetes; on Azure Batch a job runs as the pool's own user",

@@ -33,23 +33,34 @@ GRACE_SECONDS = 30
 
 _HERE = "/dev/shm/gpufleet"
 _PACKAGE = "gpufleet.jobs.node_runtime"
-_FIRST = ("process", "aws_context", "{}_ranks", "termination")
-"""Modules with {} in their names come in two kinds, for mpi and torchrun, which define the same names."""
-_MODULES = (
-    *_FIRST,
-    "connection",
-    "proof",
-    "keys",
-    "{}_worker",
-    "worker_node",
-    "rendezvous",
-    "rank_variables",
-    "{}_main",
-    "main_node",
-    "aws_main",
-)
-_SINGLE_NODE_MODULES = (*_FIRST, "keys", "rank_variables", "{}_main", "main_node", "aws_main")
-"""The modules that a job of one node needs: it waits for no other node."""
+_FIRST = ("process", "aws_context")
+_MEETING = ("connection", "proof")
+_SINGLE_NODE_MODULES = {
+    "mpi": (*_FIRST, "mpi_ranks", "termination", "keys", "rank_variables", "mpi_main", "main_node", "aws_main"),
+    "torchrun": (
+        *(*_FIRST, "process_tree", "torchrun_ranks", "termination", "rank_variables"),
+        *("torchrun_main", "main_node", "aws_main"),
+    ),
+}
+"""The modules that a job of one node needs, by its launcher: it waits for no other node."""
+_MODULES = {
+    "mpi": (
+        *(*_FIRST, "mpi_ranks", "termination", *_MEETING, "keys", "mpi_worker", "worker_node"),
+        *("rendezvous", "rank_variables", "mpi_main", "main_node", "aws_main"),
+    ),
+    "torchrun": (
+        *(*_FIRST, "process_tree", "torchrun_ranks", "termination", *_MEETING, "aws_output", "rank_variables"),
+        *(
+            "torchrun_worker",
+            "worker_node",
+            "rendezvous",
+            "torchrun_rendezvous",
+            "torchrun_main",
+            "main_node",
+            "aws_main",
+        ),
+    ),
+}
 
 
 def multinode_command(
@@ -83,7 +94,7 @@ def multinode_command(
     ours = _without({**master, **rank_network}, environment)
     plan = {"port": RENDEZVOUS_PORT, "patience": rendezvous_timeout_seconds, "env": ours}
     if launcher == "torchrun":
-        return _torchrun_nodes(command, gpus_per_node, plan, grace_seconds, _MODULES)
+        return _torchrun_nodes(command, gpus_per_node, plan, grace_seconds, _MODULES[launcher])
     # All ssh from the main node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
     flat = ["--mca", "plm_rsh_no_tree_spawn", "1"]
     sshd = [
@@ -91,7 +102,7 @@ def multinode_command(
         *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
     ]
     plan |= {"ssh_port": SSH_PORT, "sshd": sshd}
-    return _mpi_nodes(command, gpus_per_node, plan, flat, grace_seconds, _MODULES)
+    return _mpi_nodes(command, gpus_per_node, plan, flat, grace_seconds, _MODULES[launcher])
 
 
 def container_command(
@@ -111,10 +122,10 @@ def container_command(
     ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": "{port}", **network_environment("plain", "lo")}
     plan = {"env": _without(ours, environment)}
     if launcher == "torchrun":
-        return _torchrun_nodes(command, max(gpus, 1), plan, grace_seconds, _SINGLE_NODE_MODULES)
+        return _torchrun_nodes(command, max(gpus, 1), plan, grace_seconds, _SINGLE_NODE_MODULES[launcher])
     if gpus <= 1:
         return list(command)
-    return _mpi_nodes(command, gpus, plan, [], grace_seconds, _SINGLE_NODE_MODULES)
+    return _mpi_nodes(command, gpus, plan, [], grace_seconds, _SINGLE_NODE_MODULES[launcher])
 
 
 def overrides_length(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -148,13 +159,12 @@ def _mpi_nodes(
         "env": {**own, **(hosts if is_mpirun(command) else {})},
         "mpirun": mpirun,
     }
-    return _node_command(command, whole, [each.format("mpi") for each in modules])
+    return _node_command(command, whole, modules)
 
 
 def _torchrun_nodes(
     command: Sequence[str], slots: int, plan: Mapping[str, object], grace: int, modules: tuple[str, ...]
 ) -> list[str]:
-    sent = [each.format("torchrun") for each in modules if each != "keys"]
     own = plan["env"]
     assert isinstance(own, dict)
     environment = {name: value for name, value in own.items() if not name.startswith("OMPI_")}
@@ -165,9 +175,9 @@ def _torchrun_nodes(
         "env": environment,
         "torchrun": torchrun_on_node(command, slots),
     }
-    return _node_command(command, whole, sent)
+    return _node_command(command, whole, modules)
 
 
-def _node_command(command: Sequence[str], plan: Mapping[str, object], modules: Sequence[str]) -> list[str]:
+def _node_command(command: Sequence[str], plan: Mapping[str, object], modules: tuple[str, ...]) -> list[str]:
     told = json.dumps(plan, separators=(",", ":"), sort_keys=True)
-    return python_command(f"{program_text(_PACKAGE, tuple(modules))}\nsys.exit(main({told!r}))", command)
+    return python_command(f"{program_text(_PACKAGE, modules)}\nsys.exit(main({told!r}))", command)

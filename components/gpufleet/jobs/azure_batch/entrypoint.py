@@ -28,8 +28,9 @@ from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with_key, sshd_with_keys
 from gpufleet.jobs.node_runtime.azure_context import EVICTED
+from gpufleet.jobs.torchrun import torchrun_on_node
 
-__all__ = ["EVICTED", "NODE_LOG", "application_command", "coordination_command"]
+__all__ = ["EVICTED", "NODE_LOG", "application_command", "coordination_command", "torchrun_commands"]
 
 NODE_LOG = "wd/node.txt"
 """Where a subtask's node, in its task directory, writes what stays behind of the coordination command."""
@@ -50,13 +51,29 @@ learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use
 
 _HERE = "/dev/shm/gpufleet"
 _PACKAGE = "gpufleet.jobs.node_runtime"
-_BOTH = ("process", "azure_context", "mpi_ranks", "termination", "connection", "proof", "keys")
+_BOTH = ("process", "process_tree", "azure_context")
+_TORCHRUN = (*_BOTH, "torchrun_ranks", "termination", "connection", "proof", "rank_variables")
+_MPI = (*_BOTH, "mpi_ranks", "termination", "connection", "proof", "keys")
 _MODULES = {
-    "coordinate": (*_BOTH, "mpi_worker", "worker_node", "azure_main"),
-    "apply": (*_BOTH, "rendezvous", "rank_variables", "mpi_main", "main_node", "log_copies", "azure_main"),
+    "mpi": {
+        "coordinate": (*_MPI, "mpi_worker", "worker_node", "azure_main"),
+        "apply": (*_MPI, "rendezvous", "rank_variables", "mpi_main", "main_node", "log_copies", "azure_main"),
+    },
+    "torchrun": {
+        "coordinate": (*_TORCHRUN, "azure_output", "torchrun_worker", "worker_node", "azure_main"),
+        "apply": (
+            *(*_TORCHRUN, "rendezvous", "torchrun_rendezvous", "torchrun_main", "main_node"),
+            *("log_copies", "azure_main"),
+        ),
+    },
 }
-"""Of what a role needs: neither `coordinate` calls what only `apply` does, nor the other way round. A task with secrets
-has the module that reads them too."""
+"""Of what a role needs, by its launcher: neither `coordinate` calls what only `apply` does, nor the other way round. A
+task with secrets has the module that reads them too."""
+_MPI_PROGRAMS = (
+    (("ssh-keygen", "openssh-client"), ("sshd", "openssh-server")),
+    (("ssh-keygen", "openssh-client"), ("ssh", "openssh-client"), ("mpirun", "openmpi-bin")),
+)
+"""What another node, and what the master node needs, with the package that has it."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +118,7 @@ def coordination_command(
     """
     plan = {
         "role": "coordinate",
+        "programs": _MPI_PROGRAMS,
         "slots": processes_per_node,
         "port": RENDEZVOUS_PORT,
         "ssh_port": SSH_PORT,
@@ -111,7 +129,7 @@ def coordination_command(
             *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
         ],
     }
-    return _line(plan)
+    return _line(plan, "mpi")
 
 
 def application_command(
@@ -181,12 +199,53 @@ def application_command(
         "folders": places,
         "logs": [(log_copies, log_seconds)] if log_copies else [],
     }
-    return _line(plan, secrets)
+    return _line(plan, "mpi", secrets)
 
 
-def _line(plan: Mapping[str, Any], secrets: VaultSecrets | None = None) -> str:
+def torchrun_commands(
+    command: Sequence[str],
+    processes_per_node: int,
+    network: str = "plain",
+    *,
+    directory: str = "",
+    network_interface: str = "",
+    environment: Mapping[str, str] | None = None,
+    folders: Mapping[str, str] | None = None,
+    secrets: VaultSecrets | None = None,
+    log_copies: str = "",
+    log_seconds: float = LOG_SECONDS,
+    rendezvous_timeout_seconds: int = RENDEZVOUS_TIMEOUT_SECONDS,
+    grace_seconds: int = GRACE_SECONDS,
+) -> tuple[str, str]:
+    """The coordination and the application command line of a task whose ranks torchrun starts, on several nodes or one.
+
+    Arguments and exit codes are those of `application_command`; torchrun's own code is 1. What stays behind of the
+    coordination command runs torchrun on its node, with the same words, folders and secrets as the master node, and
+    sends what its ranks write there: Azure Batch shows the primary's output alone. The image has python3, 3.8 or newer,
+    and PyTorch, and needs neither OpenMPI nor ssh.
+    """
+    given = environment or {}
+    rank_network = network_environment(network, network_interface or "{interface}")
+    ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT), **rank_network}
+    both = {
+        "slots": processes_per_node,
+        "port": RENDEZVOUS_PORT,
+        "patience": rendezvous_timeout_seconds,
+        "grace": grace_seconds,
+        "env": {name: ours[name] for name in sorted(ours) if name not in given and not name.startswith("OMPI_")},
+        "torchrun": torchrun_on_node(command, processes_per_node),
+        "command": list(command),
+        "directory": directory,
+        "folders": dict(sorted((folders or {}).items())),
+    }
+    coordinate = {**both, "role": "coordinate", "programs": ((), ())}
+    apply = {**both, "role": "apply", "logs": [(log_copies, log_seconds)] if log_copies else []}
+    return _line(coordinate, "torchrun", secrets), _line(apply, "torchrun", secrets)
+
+
+def _line(plan: Mapping[str, Any], launcher: str, secrets: VaultSecrets | None = None) -> str:
     told = json.dumps(plan, separators=(",", ":"), sort_keys=True)
-    modules, first = _MODULES[plan["role"]], ""
+    modules, first = _MODULES[launcher][plan["role"]], ""
     if secrets:
         modules, first = (*modules, "key_vault"), f"read_secrets({secrets.token_url!r}, {secrets.urls!r})\n"
     *words, text = python_command(f"{program_text(_PACKAGE, modules)}\n{first}sys.exit(main({told!r}))", [])

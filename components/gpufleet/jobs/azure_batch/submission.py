@@ -6,14 +6,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.entrypoint import VaultSecrets, application_command, coordination_command
+from gpufleet.jobs.azure_batch.entrypoint import (
+    VaultSecrets,
+    application_command,
+    coordination_command,
+    torchrun_commands,
+)
 from gpufleet.jobs.azure_batch.secrets import SECRET_NAME, no_key_vault
 from gpufleet.jobs.azure_batch.settings import TASK_ID, AzureBatchPoolSettings, AzureBatchSettings
 from gpufleet.jobs.azure_batch.validation import validate_job
 from gpufleet.jobs.job_key import JOB_KEY, new_job_key
 from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.program_files import ProgramFile, program_files
-from gpufleet.jobs.request import JobRequest, default_job_name, node_count
+from gpufleet.jobs.request import JobRequest, default_job_name, node_count, uses_torchrun
 from gpufleet.jobs.settings import JobSettings, ownership_tags
 
 LOG_FILES = ("stdout.txt", "stderr.txt")
@@ -112,17 +117,19 @@ class _Task:
         if "time_limit_minutes" in self.request:
             constraints["maxWallClockTime"] = f"PT{self.request['time_limit_minutes']}M"
         files = self._program_files()
-        command = application_command(
-            self.request["command"],
-            processes,
-            self.pool.network,
+        told: dict[str, Any] = {
             # All ranks find the program at the same path, and of a task's folders only this one has it on every node.
-            directory="$AZ_BATCH_TASK_SHARED_DIR" if files and nodes > 1 else "",
-            environment=environment,
-            secrets=self._secrets(),
-            folders={"GPUFLEET_OUTPUTS": self._outputs(self.name), **self._after_outputs()},
-            log_copies=f"{self._outputs(self.name)}/{TRIES_FOLDER}" if self._is_mounted else "",
-        )
+            "directory": "$AZ_BATCH_TASK_SHARED_DIR" if files and nodes > 1 else "",
+            "environment": environment,
+            "secrets": self._secrets(),
+            "folders": {"GPUFLEET_OUTPUTS": self._outputs(self.name), **self._after_outputs()},
+            "log_copies": f"{self._outputs(self.name)}/{TRIES_FOLDER}" if self._is_mounted else "",
+        }
+        words = self.request["command"], processes, self.pool.network
+        if uses_torchrun(self.request):
+            coordination, command = torchrun_commands(*words, **told)
+        else:
+            coordination, command = coordination_command(processes), application_command(*words, **told)
         task: dict[str, Any] = {
             "id": TASK_ID,
             "commandLine": command,
@@ -135,7 +142,7 @@ class _Task:
         if nodes > 1:
             task["multiInstanceSettings"] = {
                 "numberOfInstances": nodes,
-                "coordinationCommandLine": coordination_command(processes),
+                "coordinationCommandLine": coordination,
                 **({"commonResourceFiles": files} if files else {}),
             }
         elif files:

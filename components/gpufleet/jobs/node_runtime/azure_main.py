@@ -16,8 +16,8 @@ from typing import Any
 from gpufleet.jobs.node_runtime.azure_context import batch_number, variable
 from gpufleet.jobs.node_runtime.log_copies import follow_log
 from gpufleet.jobs.node_runtime.main_node import run_main_node
-from gpufleet.jobs.node_runtime.mpi_worker import check_image
-from gpufleet.jobs.node_runtime.process import HERE, NodeExit, say
+from gpufleet.jobs.node_runtime.process import HERE, NodeExit, find_program, say
+from gpufleet.jobs.node_runtime.process_tree import kill_tree
 from gpufleet.jobs.node_runtime.termination import signals_received
 from gpufleet.jobs.node_runtime.worker_node import run_worker_node
 
@@ -46,10 +46,12 @@ def run_role(part: Any, plan: dict[str, Any]) -> int:  # noqa: ANN401
 # The coordination command, on every node. It has to return, so that of all but the main node a process stays behind.
 def coordinate(plan: dict[str, Any]) -> int:
     is_main = batch_number("NODE_INDEX") == batch_number("MAIN_NODE_INDEX")
-    check_image(is_main)
+    for program, package in plan["programs"][is_main]:
+        find_program(program, package)
     if is_main:
         return 0
     lock = acquire_lock()
+    command = prepare(plan) if "command" in plan else []
     if os.fork():
         return 0
     # From here on it belongs to no command, and no command's output waits for its end.
@@ -60,7 +62,7 @@ def coordinate(plan: dict[str, Any]) -> int:
         os.dup2(source, target)
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
-    code = run_role(lambda told: run_worker_node(told, []), plan)
+    code = run_role(lambda told: run_worker_node(told, command), plan)
     remove_keys()
     os._exit(code)
 
@@ -75,19 +77,27 @@ def acquire_lock() -> int:
         earlier = os.pread(lock, 20, 0)
         if earlier.isdigit():
             with contextlib.suppress(ProcessLookupError):
+                if attempt:
+                    kill_tree(int(earlier))
                 os.killpg(int(earlier), signal.SIGKILL if attempt else signal.SIGTERM)
         time.sleep(0.1)
     raise NodeExit("an earlier task's process does not end on this node; reboot the node")
 
 
-# The application command, on the main node alone.
-def apply(plan: dict[str, Any]) -> int:
+# The words of the user's command, as they are on this node, and what they need there.
+def prepare(plan: dict[str, Any]) -> list[str]:
     for name, folder in plan["folders"].items():
         os.environ[name] = expand(folder)
         Path(os.environ[name]).mkdir(parents=True, exist_ok=True)
     command = [expand(word) for word in plan["command"]]
     if plan["directory"]:
         os.chdir(expand(plan["directory"]))
+    return command
+
+
+# The application command, on the main node alone.
+def apply(plan: dict[str, Any]) -> int:
+    command = prepare(plan)
     if batch_number("NUM_NODES") < 2 and plan["slots"] == 1:
         plan["mpirun"] = []
     for folder, seconds in plan["logs"]:

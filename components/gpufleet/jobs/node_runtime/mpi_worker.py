@@ -44,16 +44,6 @@ def process_ended(link: NodeConnection, code: int) -> int:
     raise NodeExit("sshd has ended; look at this node's log")
 
 
-# Before the task starts, where each node can still say so.
-def check_image(is_main: bool) -> None:
-    find_program("ssh-keygen", "openssh-client")
-    if is_main:
-        find_program("ssh", "openssh-client")
-        find_program("mpirun", "openmpi-bin")
-    else:
-        find_program("sshd", "openssh-server")
-
-
 def stop(process: int) -> None:
     if process:
         send_signal(process, signal.SIGTERM)

@@ -7,30 +7,11 @@ from typing import Any
 
 from gpufleet.jobs.node_runtime.aws_context import job_exit_code
 from gpufleet.jobs.node_runtime.connection import NodeConnection
-from gpufleet.jobs.node_runtime.process import NodeExit, exit_code, say, send_signal
-from gpufleet.jobs.node_runtime.rendezvous import Rendezvous
+from gpufleet.jobs.node_runtime.process import exit_code, send_signal
+from gpufleet.jobs.node_runtime.process_tree import kill_tree
 from gpufleet.jobs.node_runtime.termination import notify_ranks, signals_received
-from gpufleet.jobs.node_runtime.torchrun_ranks import kill_torchrun, start_torchrun
-
-
-# running: the others whose torchrun has not ended. code: the first one's that was not 0.
-class TorchrunRendezvous(Rendezvous):
-    def __init__(self, plan: dict[str, Any], count: int) -> None:
-        super().__init__(plan, "-", count)
-        self.running, self.code = set(self.missing), 0
-
-    def handle_line(self, link: NodeConnection, line: str) -> None:
-        word, _, rest = line.partition(" ")
-        if word != "ended" or link.index < 0:
-            super().handle_line(link, line)
-            return
-        self.running.discard(link.index)
-        self.code = self.code or int(rest)
-        if int(rest) and not signals_received:
-            told = f"torchrun of node {link.index} ({link.address}) has ended with code {rest}; look at its log"
-            if self.missing:
-                raise NodeExit(told)
-            say(told)
+from gpufleet.jobs.node_runtime.torchrun_ranks import start_torchrun
+from gpufleet.jobs.node_runtime.torchrun_rendezvous import TorchrunRendezvous
 
 
 # Of so many nodes; None for one alone.
@@ -76,7 +57,7 @@ def run_launcher(
         if ends and now > ends[0][0]:
             sign = ends.pop(0)[1]
             if sign == signal.SIGKILL:
-                kill_torchrun(torchrun)
+                kill_tree(torchrun)
             else:
                 send_signal(torchrun, sign)
     if meeting:

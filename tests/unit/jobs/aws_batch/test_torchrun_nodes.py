@@ -1,7 +1,10 @@
 """torchrun on the nodes of a Batch job: what is submitted, what a node starts, what the main node hears of others."""
 
+import os
 import socket
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +13,10 @@ from gpufleet.jobs.aws_batch.entrypoint import container_command, multinode_comm
 from gpufleet.jobs.node_runtime import torchrun_main, torchrun_ranks
 from gpufleet.jobs.node_runtime.connection import NodeConnection
 from gpufleet.jobs.node_runtime.process import NodeExit
-from gpufleet.jobs.node_runtime.torchrun_main import TorchrunRendezvous
-from gpufleet.jobs.torchrun import torchrun_command
+from gpufleet.jobs.node_runtime.torchrun_rendezvous import TorchrunRendezvous
+from gpufleet.jobs.torchrun import LAUNCHERS, torchrun_command
 from tests.tools.fake_aws import DEFINITIONS, IMAGE, FakeAws
-from tests.unit.jobs.embedded import plan_of, text_of
+from tests.unit.jobs.embedded import plan_of, text_of, undefined_names
 
 TRAIN = ["python3", "train.py"]
 
@@ -65,6 +68,28 @@ def test_command_of_a_node() -> None:
     assert (plan["env"]["MASTER_ADDR"], plan["env"]["MASTER_PORT"]) == ("{main}", "29500")
     text = text_of(command[3])
     assert [word for word in ("sshd", "ssh-keygen", "mpirun", "OMPI") if word in text] == []
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_program_of_several_nodes_has_what_it_calls(launcher: str) -> None:
+    assert undefined_names(text_of(multinode_command(TRAIN, 4, launcher=launcher)[3])) == set()
+
+
+def test_command_of_one_container_runs(tmp_path: Path) -> None:
+    """Really, but for a Python that says with what it would run torchrun."""
+    python = tmp_path / "python3"
+    python.write_text('#!/bin/sh\necho "$MASTER_ADDR $GLOO_SOCKET_IFNAME"\nprintf "%s\\n" "$@"\nexit 1\n')
+    python.chmod(0o755)
+    words = [str(python), "train.py", "--lr", "1"]
+    about_aws = {name: text for name, text in os.environ.items() if not name.startswith("AWS_BATCH_")}
+    command = container_command(words, 2, launcher="torchrun")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=about_aws)
+    assert (done.returncode, done.stderr) == (1, "")
+    where, *told = done.stdout.splitlines()
+    port = told[told.index("--master_port") + 1]
+    at = {"node_rank": "0", "address": "127.0.0.1", "port": port}
+    assert [str(python), *told] == torchrun_command(words, nodes=1, ranks=2, **at)
+    assert (where, int(port) > 1023) == ("127.0.0.1 lo", True)
 
 
 @pytest.mark.parametrize("name", ["MASTER_PORT", "NCCL_NET"])
@@ -129,15 +154,25 @@ def test_what_is_heard_of_another_nodes_torchrun(
     assert capsys.readouterr().err == told
 
 
+def test_what_azures_nodes_send_is_printed(
+    meeting: TorchrunRendezvous, node: NodeConnection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    meeting.handle_line(node, "log step=10 loss=1.5")
+    assert capsys.readouterr().out == "step=10 loss=1.5\n"
+
+
 def test_torchrun_that_fails_before_all_nodes_have_come(meeting: TorchrunRendezvous, node: NodeConnection) -> None:
     with pytest.raises(NodeExit, match=r"^torchrun of node 1 \(10.0.0.6\) has ended with code 1; look at its log$"):
         meeting.handle_line(node, "ended 1")
 
 
-def test_who_has_not_proved_itself_ends_no_torchrun(meeting: TorchrunRendezvous, node: NodeConnection) -> None:
+def test_who_has_not_proved_itself_is_not_heard(
+    meeting: TorchrunRendezvous, node: NodeConnection, capsys: pytest.CaptureFixture[str]
+) -> None:
     node.index = -1
-    meeting.handle_line(node, "ended 1")
-    assert (meeting.running, meeting.code) == ({1, 2}, 0)
+    for line in ("ended 1", "log x"):
+        meeting.handle_line(node, line)
+    assert (meeting.running, meeting.code, capsys.readouterr().out) == ({1, 2}, 0, "")
 
 
 class PlayedMeeting(TorchrunRendezvous):

@@ -1,7 +1,6 @@
 """The two command lines of a task on Azure Batch: whole in themselves, and read alike by whatever parses them."""
 
 import ast
-import builtins
 import json
 import re
 import shlex
@@ -10,10 +9,17 @@ import sys
 import pytest
 
 from gpufleet.jobs.aws_batch.entrypoint import multinode_command
-from gpufleet.jobs.azure_batch.entrypoint import EVICTED, VaultSecrets, application_command, coordination_command
+from gpufleet.jobs.azure_batch.entrypoint import (
+    EVICTED,
+    VaultSecrets,
+    application_command,
+    coordination_command,
+    torchrun_commands,
+)
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_ssh import SSH_PORT
-from tests.unit.jobs.embedded import plan_of, text_of
+from gpufleet.jobs.torchrun import torchrun_command
+from tests.unit.jobs.embedded import plan_of, text_of, undefined_names
 
 TRAIN = ["python3", "train.py", "--name", 'it\'s "$HOME"']
 SECRETS = VaultSecrets({"KEY": "wandb"}, "https://lab.vault.azure.net", "/subscriptions/1/identity")
@@ -23,6 +29,7 @@ LINES = [
     coordination_command(8),
     application_command(TRAIN, 8, "infiniband"),
     application_command(TRAIN, 8, "infiniband", secrets=SECRETS),
+    *torchrun_commands(TRAIN, 8, "infiniband", secrets=SECRETS),
 ]
 BOTH = pytest.mark.parametrize("line", LINES)
 
@@ -35,7 +42,7 @@ def test_read_alike_with_or_without_a_shell(line: str):
     assert len(shlex.split(line)) == 4
 
 
-@pytest.mark.parametrize(("line", "room"), [(LINES[0], 1000), (LINES[1], 1000), (LINES[2], 300)])
+@pytest.mark.parametrize(("line", "room"), list(zip(LINES, (1000, 1000, 300, 800, 300), strict=True)))
 def test_short_enough_for_any_parser_of_command_lines(line: str, room: int):
     """Azure documents no limit for Linux nodes; cmd.exe's is the shortest in use. room: of the user's own words."""
     assert len(line) + room < 8191
@@ -60,29 +67,17 @@ def test_its_modules_do_not_take_each_others_names(line: str):
 @pytest.mark.parametrize(
     ("line", "role", "missing"),
     [
-        (coordination_command(8), "coordinate", {"run_main_node", "follow_log"}),
-        (application_command(TRAIN, 8), "apply", {"run_worker_node", "check_image"}),
-        (application_command(TRAIN, 8, secrets=SECRETS), "apply", {"run_worker_node", "check_image"}),
+        (LINES[0], "coordinate", {"run_main_node", "follow_log"}),
+        (LINES[1], "apply", {"run_worker_node"}),
+        (LINES[2], "apply", {"run_worker_node"}),
+        (LINES[3], "coordinate", {"run_main_node", "follow_log"}),
+        (LINES[4], "apply", {"run_worker_node"}),
     ],
 )
 def test_each_role_has_what_it_calls(line: str, role: str, missing: set[str]):
     """Only what starts the other role, whose modules are not sent, is undefined."""
-    tree = ast.parse(text_of(line))
-    defined = set(dir(builtins))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.alias):
-            defined.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            defined.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            defined.add(node.name)
-        elif isinstance(node, ast.arg):
-            defined.add(node.arg)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     assert plan_of(line)["role"] == role
-    assert used - defined == missing
+    assert undefined_names(text_of(line)) == missing
 
 
 def test_the_users_words_are_not_changed():
@@ -129,3 +124,30 @@ def test_where_a_node_that_is_gone_is_looked_for():
     """The node program has the number of sshd's port in itself."""
     assert f"node.address,{SSH_PORT})" in text_of(application_command(TRAIN, 4))
     assert EVICTED == 75
+
+
+def test_both_commands_of_torchrun_start_the_same_on_each_node():
+    folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
+    given = {"NCCL_DEBUG": "INFO", "NCCL_SOCKET_IFNAME": "=eth1"}
+    lines = torchrun_commands(
+        TRAIN, 4, "infiniband", directory="$AZ_BATCH_TASK_SHARED_DIR", folders=folders, environment=given
+    )
+    here, there = (plan_of(line) for line in lines)
+    assert (here.pop("role"), here.pop("programs")) == ("coordinate", [[], []])
+    assert (there.pop("role"), there.pop("logs")) == ("apply", [])
+    assert here == there
+    named = {"node_rank": "{node}", "address": "{address}", "port": "{port}"}
+    assert here["torchrun"] == torchrun_command(TRAIN, nodes="{nodes}", ranks=4, **named)[: -len(TRAIN)]
+    assert (here["command"], here["directory"], here["folders"]) == (TRAIN, "$AZ_BATCH_TASK_SHARED_DIR", folders)
+    assert here["env"].keys() & given.keys() == set()
+    assert (here["env"]["NCCL_NET"], here["env"]["MASTER_ADDR"]) == ("IB", "{main}")
+
+
+def test_both_commands_of_torchrun_read_the_secrets_and_need_no_ssh():
+    """Each node has the pool's identity, and no secret is sent between nodes."""
+    for line in torchrun_commands(TRAIN, 4, secrets=SECRETS):
+        text = text_of(line)
+        assert "\nread_secrets('http://169.254.169.254/" in text
+        assert [
+            word for word in ("sshd", "ssh-keygen", "mpirun", "OMPI") if word in text.replace('"mpirun"]=[]', "")
+        ] == []

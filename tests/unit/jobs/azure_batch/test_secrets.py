@@ -107,7 +107,7 @@ def test_ranks_on_other_nodes_get_them_by_name() -> None:
 
     given: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entrypoint, "_line", lambda plan, _: given.append(plan) or "")
+        patch.setattr(entrypoint, "_line", lambda plan, launcher, _: given.append(plan) or "")
         application_command(["x"], 4, secrets=VaultSecrets({"B": "b", "A": "a"}, VAULT, IDENTITY))
     words = given[0]["mpirun"]
     assert [words[at + 1] for at, word in enumerate(words) if word == "-x"][-2:] == ["A", "B"]

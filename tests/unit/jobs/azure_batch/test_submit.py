@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
+from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command, torchrun_commands
 from tests.tools.batch_account import BatchRejection, FakeBatch
 from tests.tools.fake_azure_batch import BLOBS, IDENTITY, IMAGE, REGISTRY, outputs
 
@@ -72,6 +72,27 @@ def test_two_nodes_of_two_processes(here: FakeBatch, run: Any) -> None:
     ]
     assert here.bodies("PATCH", "/jobs/train") == [{"onAllTasksComplete": "terminatejob"}]
     assert here.jobs["train"]["state"] == "active"
+
+
+@pytest.mark.parametrize(("options", "nodes"), [(("--nodes", "2", "--gpus", "2"), 2), (("--gpus", "2"), 1)])
+def test_torchrun_is_another_command_of_the_same_task(
+    here: FakeBatch, run: Any, options: tuple[str, ...], nodes: int
+) -> None:
+    for launcher in ("mpi", "torchrun"):
+        done = submit(run, *options, "--retries", "3", "--name", launcher, "--launcher", launcher)
+        assert (done.exit_code, done.stderr) == (0, "")
+    mpi, task = (here.tasks[launcher] for launcher in ("mpi", "torchrun"))
+    folders, tries = (json.loads(json.dumps(each).replace("jobs/train", "jobs/torchrun")) for each in (FOLDERS, TRIES))
+    own = {"GPUFLEET_JOB": "torchrun"}
+    lines = torchrun_commands(TRAIN[1:], 2, environment=own, folders=folders, log_copies=tries)
+    assert task["commandLine"] == lines[1]
+    if nodes > 1:
+        assert task["multiInstanceSettings"] == {"numberOfInstances": 2, "coordinationCommandLine": lines[0]}
+    else:
+        assert "multiInstanceSettings" not in task
+    same = ("containerSettings", "constraints", "userIdentity")
+    assert {name: task[name] for name in same} == {name: mpi[name] for name in same}
+    assert task.keys() == mpi.keys()
 
 
 def test_one_node_has_a_process_for_each_gpu(here: FakeBatch, run: Any) -> None:
