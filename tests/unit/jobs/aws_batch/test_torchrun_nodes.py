@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gpufleet.jobs.aws_batch.entrypoint import container_command, multinode_command
-from gpufleet.jobs.node_runtime import torchrun_main, torchrun_ranks
+from gpufleet.jobs.node_runtime import process_tree, torchrun_main, torchrun_ranks
 from gpufleet.jobs.node_runtime.connection import NodeConnection
 from gpufleet.jobs.node_runtime.process import NodeExit
 from gpufleet.jobs.node_runtime.torchrun_rendezvous import TorchrunRendezvous
@@ -213,3 +213,16 @@ def test_how_the_job_ends(
     plan = {"torchrun": ["sh", "-c"], "grace": 30}
     assert torchrun_main.run_launcher(plan, [program], meeting, "127.0.0.1", []) == code
     assert looks is None or meeting.looks == looks
+
+
+def test_ranks_in_their_own_sessions_end_with_a_torchrun_that_is_killed() -> None:
+    """As newer versions of PyTorch start them: torch/distributed/elastic/multiprocessing/subprocess_handler."""
+    command = ["sh", "-c", "setsid sh -c 'echo $$; exec sleep 300' & wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as torchrun:
+        assert torchrun.stdout
+        rank = int(torchrun.stdout.readline())
+        assert os.getsid(rank) != os.getsid(torchrun.pid)
+        process_tree.kill_tree(torchrun.pid)
+        # The end of the output: nobody has it open any more.
+        assert torchrun.stdout.read() == ""
+        assert torchrun.wait(600) == -9
