@@ -19,6 +19,7 @@ from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.kubernetes.queue import (
     VERSION,
     QueueArgs,
+    levels_of,
     plan_cluster_queue,
     plan_flavors,
     plan_local_queue,
@@ -36,12 +37,12 @@ GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 WORKER = "training.kubeflow.org/job-role=worker"
 FLAVORS: dict[str, Any] = {"near": {"gpu": "A10G", "zone": "use1-az1"}, "far": {"gpu": "A10G", "zone": "use1-az2"}}
 QUEUE: QueueArgs = {"flavors": FLAVORS, "quotas": {"vision": {"near": 8}, "speech": {"near": 4}}}
-PLACED: QueueArgs = {"flavors": FLAVORS, "quotas": {"placed": {"near": 100, "far": 100}}, "topology": []}
+PLACED: QueueArgs = {"flavors": FLAVORS, "quotas": {"placed": {"near": 100, "far": 100}}, "topology_levels": []}
 LAYERS = [f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)]
 NETWORK: QueueArgs = {
     "flavors": {"a100": {"gpu": "A100", "zone": "use1-az4"}},
     "quotas": {"network": {"a100": 100}},
-    "topology": LAYERS,
+    "topology_levels": LAYERS,
 }
 LENT: QueueArgs = {
     "flavors": {"third": {"gpu": "A10G", "zone": "use1-az3"}},
@@ -73,7 +74,7 @@ def kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 def install(plane: ControlPlane, name: str, args: QueueArgs) -> None:
     """What the component Queue makes, in its order; unknown fields are refused."""
-    made = [plan_topology(name, args["topology"])] if "topology" in args else []
+    made = [plan_topology(name, levels)] if (levels := levels_of(args)) is not None else []
     made += plan_flavors(name, args).values()
     for namespace in args["quotas"]:
         plane.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})

@@ -238,7 +238,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
                 "a100": {"gpu": "A100", "zone": "use1-az2"},
             },
             "quotas": {"vision": {"h100": 64}, "speech": {"h100": 16, "a100": 8}},
-            "topology": ["example.com/rack"],
+            "topology_levels": ["example.com/rack"],
         },
         "Autoscaler": {"cluster_name": "train", "region": "us-east-1", "idle_minutes": 5},
         "MpiJob": {

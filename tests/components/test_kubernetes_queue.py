@@ -95,7 +95,7 @@ def test_order(preview):
 
 
 def test_topology(preview):
-    recording, found = inputs(ARGS | {"topology": ["example.com/spine", "example.com/rack"]}, preview)
+    recording, found = inputs(ARGS | {"topology_levels": ["example.com/spine", "example.com/rack"]}, preview)
     assert found["gpus-topology"] == {
         "apiVersion": API,
         "kind": "Topology",
@@ -189,3 +189,10 @@ def test_a_flavor_may_be_the_nodes_of_one_place_and_pool(preview):
 )
 def test_refuses(change, line, preview):
     assert refusal(lambda: Queue("gpus", ARGS | change), preview) == [f"gpus: {line}"]
+
+
+def test_a_topology_without_levels_between(preview):
+    for alike in ({"topology": True}, {"topology_levels": []}):
+        _, found = inputs(ARGS | alike, preview)
+        levels = [{"nodeLabel": "gpufleet.dev/zone-id"}, {"nodeLabel": "kubernetes.io/hostname"}]
+        assert found["gpus-topology"]["spec"] == {"levels": levels}

@@ -56,7 +56,7 @@ class QueueConfig(TypedDict):
     """Version of Kueue's chart. Default 0.19.2."""
     image: NotRequired[str]
     """Repository of the image, for a closed network; its tag is the chart's. Default registry.k8s.io/kueue/kueue."""
-    topology: NotRequired[Sequence[str]]
+    topology_levels: NotRequired[Sequence[str]]
     """Node labels of the network's levels between zone and node, broadest first; [] for none between. A job's workers
     get nodes that are near each other. On EKS: topology.k8s.aws/network-node-layer-1 to -3. Kueue places on nodes that
     exist and have every label, so no pool may shrink. Default: none; flavors keep a job in one zone all the same."""
@@ -73,6 +73,8 @@ class QueueArgs(QueueConfig):
     quotas: Mapping[str, Mapping[str, int]]
     """Namespace of a team to its GPUs of each flavor, for instance {vision: {h100: 64}}; a flavor that is not named
     is 0. The namespaces have to exist."""
+    topology: NotRequired[bool]
+    """True: as topology_levels=[]. Default false."""
     local: NotRequired[bool]
     """False: the queues in the namespaces are made apart, by `local_queue`, where the namespaces come after this. So a
     namespace goes first, with its jobs: a quota stays as long as a job holds some of it. Default true."""
@@ -93,6 +95,11 @@ def plan_values(args: QueueArgs) -> dict[str, Any]:
     if args.get("node_selector"):
         manager["nodeSelector"] = dict(args["node_selector"])
     return {"controllerManager": manager} if manager else {}
+
+
+def levels_of(args: QueueArgs) -> Sequence[str] | None:
+    """The levels between zone and node; None: the queue has no topology."""
+    return args.get("topology_levels", [] if args.get("topology") else None)
 
 
 def plan_topology(name: str, between: Sequence[str]) -> dict[str, Any]:
@@ -118,7 +125,7 @@ def plan_flavors(name: str, args: QueueArgs) -> dict[str, dict[str, Any]]:
         labels = {"gpufleet.dev/gpu": kind["gpu"], ZONE_ID: kind["zone"]}
         labels |= {f"gpufleet.dev/{key}": str(kind[key]) for key in ("place", "pool") if key in kind}
         spec = {"nodeLabels": labels, "nodeTaints": [taint]}
-        flavors[short] = flavor(short, spec | ({"topologyName": name} if "topology" in args else {}))
+        flavors[short] = flavor(short, spec | ({"topologyName": name} if levels_of(args) is not None else {}))
     return flavors
 
 
@@ -190,8 +197,9 @@ class Queue(Component):
 
     def create(self, name: str, args: QueueArgs) -> None:
         needed = self._installed(name, args)
-        if "topology" in args:
-            needed = [self._object(f"{name}-topology", plan_topology(name, args["topology"]), needed)]
+        levels = levels_of(args)
+        if levels is not None:
+            needed = [self._object(f"{name}-topology", plan_topology(name, levels), needed)]
         if "overflow" in args:
             made = needed
             for short, document in plan_overflow(name, args["overflow"], args.get("node_selector", {})).items():

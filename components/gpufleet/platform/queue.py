@@ -35,8 +35,8 @@ def queue_pools(config: PlatformConfig, queue: PoolQueueConfig, pools: Pools) ->
 
 def topology_output(config: PlatformConfig) -> dict[str, str]:
     """The level of the topology in which a job's workers are to lie, if they fit; nothing without a topology."""
-    topology = config.get("queue", {}).get("topology")
-    return {} if topology is None else {"topology": [ZONE_ID, *topology][-1]}
+    levels = config.get("queue", {}).get("topology_levels")
+    return {} if levels is None else {"topology": [ZONE_ID, *levels][-1]}
 
 
 def overflow_output(config: PlatformConfig, pools: Pools, namespace: str) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class TrainingPlatform(Component, package="kubernetes"):
         validate_stack(
             [
                 *(ResourceFinding(environment, each) for each in order),
-                *findings_of_queue(environment, pools, args["queue"].get("topology")),
+                *findings_of_queue(environment, pools, args["queue"].get("topology_levels")),
             ]
         )
         return Queue(

@@ -226,7 +226,7 @@ JOB = {
 QUEUE = {
     "flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}},
     "quotas": {"vision": {"h100": 8}},
-    "topology": ["topology.k8s.aws/network-node-layer-1"],
+    "topology_levels": ["topology.k8s.aws/network-node-layer-1"],
     "overflow": {"capacity_timeout_minutes": 15, "pools": ["h100"]},
 }
 MOUNT = {"kind": "blob", "account": "store", "container": "scripts", "path": "scripts", "region": "eastus"}

@@ -287,15 +287,15 @@ LAYERS = [f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)]
 
 def test_a_queue_with_a_topology_places_jobs_by_its_last_level():
     pools = {"near": POOL | {"min": 2, "max": 2}}
-    made = program(pools=pools, queue={"topology": LAYERS})
+    made = program(pools=pools, queue={"topology_levels": LAYERS})
     (topology,) = [each for each in made.resources if each.type.endswith(":Topology")]
     levels = [level["nodeLabel"] for level in topology.inputs["spec"]["levels"]]
     assert levels == ["gpufleet.dev/zone-id", *LAYERS, "kubernetes.io/hostname"]
     assert made.result["jobs"]["topology"] == LAYERS[-1]
-    assert program(pools=pools, queue={"topology": []}).result["jobs"]["topology"] == "gpufleet.dev/zone-id"
+    assert program(pools=pools, queue={"topology_levels": []}).result["jobs"]["topology"] == "gpufleet.dev/zone-id"
     assert "topology" not in program(pools=pools, queue={}).result["jobs"]
 
 
 def test_a_topology_of_nodes_that_may_be_missing_is_refused():
-    lines = program.refusal(pools={"near": POOL | {"max": 2}}, queue={"topology": LAYERS})
+    lines = program.refusal(pools={"near": POOL | {"max": 2}}, queue={"topology_levels": LAYERS})
     assert [line for line in lines if line.startswith("dev-near: min=0: is less than max=2")]

@@ -80,8 +80,8 @@ def overflow_timeout(*, minutes: float) -> Outcome:
 
 
 def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, topology, overflow, version,
-    image, labels."""
+    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, topology_levels, overflow,
+    version, image, labels."""
     flavors = coerce.mapping(args, "flavors")
     quotas = coerce.mapping(args, "quotas")
     findings = [

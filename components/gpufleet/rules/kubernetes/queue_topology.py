@@ -22,7 +22,7 @@ def level_between(*, label: str) -> Outcome:
     """
     if label not in _OWN:
         return passed()
-    return failed("topology", label, "is a level of every topology already", "leave it out")
+    return failed("topology_levels", label, "is a level of every topology already", "leave it out")
 
 
 @rule("any-queue-topology-depth", Severity.ERROR)
@@ -34,7 +34,7 @@ def level_count(*, count: int) -> Outcome:
     """
     if count <= _MOST:
         return passed()
-    return failed("topology", count, f"is more levels than the {_MOST} that Kueue allows", "leave some out")
+    return failed("topology_levels", count, f"is more levels than the {_MOST} that Kueue allows", "leave some out")
 
 
 @rule("any-queue-topology-nodes", Severity.ERROR)
@@ -46,7 +46,7 @@ def nodes_stay(*, least: int, most: int) -> Outcome:
     """
     if least == most:
         return passed()
-    fix = f"set min={most}, or leave gpufleet:queue.topology out"
+    fix = f"set min={most}, or leave gpufleet:queue.topology_levels out"
     return failed("min", least, f"is less than max={most}, and a queue with a topology starts no node", fix)
 
 
@@ -61,19 +61,19 @@ def layers_labelled(*, types: Sequence[str], layer: int, layers: Mapping[str, in
     if not lacking:
         return passed()
     label = f"{LAYER_LABEL}{layer}"
-    fix = f"leave {label} out of gpufleet:queue.topology, or use another type"
+    fix = f"leave {label} out of gpufleet:queue.topology_levels, or use another type"
     return failed("types", list(types), f"have nodes without the label {label} ({join_words(lacking, 'and')})", fix)
 
 
 def validate_topology(args: Mapping[str, object]) -> list[Finding]:
-    """Findings on the levels between zone and node. Reads topology."""
-    labels = coerce.texts(args, "topology")
+    """Findings on the levels between zone and node. Reads topology_levels."""
+    labels = coerce.texts(args, "topology_levels")
     each = [finding for label in labels for finding in _level(label)]
-    return [*each, distinct(argument="topology", values=labels), level_count(count=len(labels))]
+    return [*each, distinct(argument="topology_levels", values=labels), level_count(count=len(labels))]
 
 
 def _level(label: str) -> list[Finding]:
-    return [key_form(argument="topology", key=label), level_between(label=label)]
+    return [key_form(argument="topology_levels", key=label), level_between(label=label)]
 
 
 def validate_topology_pool(

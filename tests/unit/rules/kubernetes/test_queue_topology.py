@@ -20,7 +20,7 @@ CASES = {
             "zone",
             {"label": "gpufleet.dev/zone-id"},
             "fail",
-            "trainers: topology=gpufleet.dev/zone-id: is a level of every topology already; leave it out "
+            "trainers: topology_levels=gpufleet.dev/zone-id: is a level of every topology already; leave it out "
             "[any-queue-topology-level]",
         ),
     ],
@@ -30,7 +30,7 @@ CASES = {
             "more",
             {"count": 15},
             "fail",
-            "trainers: topology=15: is more levels than the 14 that Kueue allows; leave some out "
+            "trainers: topology_levels=15: is more levels than the 14 that Kueue allows; leave some out "
             "[any-queue-topology-depth]",
         ),
     ],
@@ -41,7 +41,7 @@ CASES = {
             {"least": 0, "most": 4},
             "fail",
             "trainers: min=0: is less than max=4, and a queue with a topology starts no node; set min=4, or leave "
-            "gpufleet:queue.topology out [any-queue-topology-nodes]",
+            "gpufleet:queue.topology_levels out [any-queue-topology-nodes]",
         ),
     ],
     layers_labelled: [
@@ -52,15 +52,15 @@ CASES = {
             "fail",
             "trainers: types=[p5.48xlarge, g5.xlarge]: have nodes without the label "
             "topology.k8s.aws/network-node-layer-1 (g5.xlarge); leave topology.k8s.aws/network-node-layer-1 out of "
-            "gpufleet:queue.topology, or use another type [aws-queue-topology-types]",
+            "gpufleet:queue.topology_levels, or use another type [aws-queue-topology-types]",
         ),
         (
             "fourth",
             {"types": ("p5.48xlarge",), "layer": 4, "layers": {"p5.48xlarge": 3}},
             "fail",
             "trainers: types=[p5.48xlarge]: have nodes without the label topology.k8s.aws/network-node-layer-4 "
-            "(p5.48xlarge); leave topology.k8s.aws/network-node-layer-4 out of gpufleet:queue.topology, or use another "
-            "type [aws-queue-topology-types]",
+            "(p5.48xlarge); leave topology.k8s.aws/network-node-layer-4 out of gpufleet:queue.topology_levels, or use "
+            "another type [aws-queue-topology-types]",
         ),
     ],
 }
@@ -81,7 +81,7 @@ def test_case(case):
     ],
 )
 def test_levels(levels: list[str], rules: list[str]) -> None:
-    assert [each.rule for each in validate_topology({"topology": levels}) if each.rejects] == rules
+    assert [each.rule for each in validate_topology({"topology_levels": levels}) if each.rejects] == rules
 
 
 @pytest.mark.parametrize(
