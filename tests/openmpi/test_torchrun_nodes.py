@@ -1,4 +1,4 @@
-"""What each node of AWS Batch and Azure Batch runs for `launcher: torchrun`: real torchrun on two nodes with two ranks.
+"""What each node of AWS Batch and Azure Batch runs for `launcher: torchrun`: real torchrun on two nodes.
 
 A node has the variables that its service documents, Python with PyTorch, and a PATH without mpirun and ssh.
 """
@@ -54,29 +54,30 @@ def nodes(tmp_path: Path, python: Path) -> Iterator[BatchNodes]:
 
 
 @contextmanager
-def both(nodes: BatchNodes, command: list[str]) -> Iterator[tuple[Pod, Pod]]:
-    """Main and child, as Batch starts them."""
-    words = ["env", "PATH=/mnt/bin", *multinode_command(command, 2, launcher="torchrun")]
+def both(nodes: BatchNodes, command: list[str], ranks: int) -> Iterator[tuple[Pod, Pod]]:
+    """Main and child, as Batch starts them, with so many ranks each."""
+    words = ["env", "PATH=/mnt/bin", *multinode_command(command, ranks, launcher="torchrun")]
     with nodes.node(0, words, **DEBIAN) as main, nodes.node(1, words, **DEBIAN) as child:
         yield main, child
 
 
 def test_ranks_on_aws_save_at_the_notice_and_the_next_attempt_goes_on(nodes: BatchNodes) -> None:
     """SIGTERM reaches the first process of one node, as Batch sends it. In the next attempt a rank there is killed."""
-    with both(nodes, training("/mnt/checkpoints", 5000)) as (main, child):
+    with both(nodes, training("/mnt/checkpoints", 5000), 2) as (main, child):
         main.wait_for("step=10 ", SECONDS)
         child.take()
         assert (main.wait(28), child.wait(SECONDS)) == (143, 143), main.text() + child.text()
+    assert "ranks=4 device=cpu" in main.text()
     (step,) = re.findall(r"^reclaimed step=(\d+)", main.text(), re.MULTILINE)
     assert (nodes.volume / "checkpoints" / f"step-{int(step):09d}.pt").exists()
     for pod in (main, child):
         assert len([line for line in own_lines(pod) if "notice to process" in line]) == 2
-    with both(nodes, training("/mnt/checkpoints", 5000)) as (main, child):
+    with both(nodes, training("/mnt/checkpoints", 5000), 1) as (main, child):
         main.wait_for("saved ", SECONDS)
-        send(rank(child, 3), signal.SIGKILL)
+        send(rank(child, 1), signal.SIGKILL)
         assert (main.wait(SECONDS), child.wait(SECONDS)) == (1, 1), main.text() + child.text()
     assert f"resumed step={step}\n" in main.text()
-    assert "ranks=4 device=cpu" in main.text()
+    assert "ranks=2 device=cpu" in main.text()
 
 
 @pytest.fixture
