@@ -54,6 +54,7 @@ COMPUTED: dict[str, dict[str, object]] = {
         "nodeGroupName": "{name}",
         "resources": [{"autoscalingGroups": [{"name": "{name}-asg"}]}],
     },
+    "aws:amp/workspace:Workspace": {"prometheusEndpoint": "https://aps-workspaces.invalid/workspaces/{name}/"},
     "aws:ec2/launchTemplate:LaunchTemplate": {"latestVersion": 1},
     "aws:ecr/repository:Repository": {"repositoryUrl": f"{ACCOUNT}.dkr.ecr.{REGION}.invalid/{{name}}"},
     "aws:efs/fileSystem:FileSystem": {"dnsName": "{name}.efs.invalid"},

@@ -94,6 +94,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "export": True,
         },
         "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
+        "ManagedPrometheus": {"cluster_name": "fleet", "region": "us-east-1", "retention_days": 400},
         "MountpointDriver": {
             "cluster_name": "fleet",
             "region": "us-east-1",

@@ -128,6 +128,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "route_table_ids": zones("privateRouteTableIds", "use1-az1", "use1-az2"),
         },
         "AutoscalerIdentity": {"cluster_name": of("Cluster", "clusterName")},
+        "ManagedPrometheus": {"cluster_name": of("Cluster", "clusterName")},
         "MountpointDriver": {"cluster_name": of("Cluster", "clusterName")},
         "BatchEnvironment": _POOL,
         "BatchQueue": {"environments": [of("BatchEnvironment", "environmentArn")]},

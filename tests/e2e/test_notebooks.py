@@ -15,7 +15,7 @@ def with_hub(**more: object) -> Any:
 
 def with_monitoring(config: dict[str, Any]) -> None:
     with_hub()(config)
-    config.update(software=SOFTWARE, monitoring={"storage_gib": 20})
+    config.update(software=SOFTWARE, monitoring={"storage_gib": 20}, managed_prometheus={"retention_days": 400})
 
 
 def test_hub_on_eks_has_its_volume_and_no_public_address(project: Project) -> None:
@@ -37,6 +37,10 @@ def test_hub_on_eks_has_its_volume_and_no_public_address(project: Project) -> No
     addons = [line for line in held(project.cloud) if "aws-ebs-csi-driver" in line]
     assert addons == ["aws-dev-cluster-aws-ebs-csi-driver aws:eks/addon:Addon"]
     assert "chart kube-prometheus-stack 86.0.0: recorded" in up.stdout
+    assert [line for line in held(project.cloud) if "aws:amp/" in line] == [
+        "aws-dev-prometheus-configuration aws:amp/workspaceConfiguration:WorkspaceConfiguration",
+        "aws-dev-prometheus-workspace aws:amp/workspace:Workspace",
+    ]
     told = project.rehearse("--", "pulumi", "stack", "output", "-s", "aws-dev", "notebooks")
     assert json.loads(told.stdout[told.stdout.index("{") :]) == {
         "training": {

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpufleet.aws.hybrid_nodes import HybridNodes as HybridNodes
     from gpufleet.aws.image_mirror import ImageMirror as ImageMirror
     from gpufleet.aws.lustre_files import LustreFiles as LustreFiles
+    from gpufleet.aws.managed_prometheus import ManagedPrometheus as ManagedPrometheus
     from gpufleet.aws.mountpoint_driver import MountpointDriver as MountpointDriver
     from gpufleet.aws.network import Network as Network
     from gpufleet.aws.outputs_bucket import OutputsBucket as OutputsBucket

@@ -8,7 +8,7 @@ from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
 from gpufleet.aws.subnet_plan import plan_subnets
 from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.aws_account import AwsAccountConfig
-from gpufleet.config.aws_parts import pools_of
+from gpufleet.config.aws_parts import pools_of, software_of
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem_servers import service_cidr, vpc_cidr
 from gpufleet.config.software_images import software_images
@@ -18,6 +18,7 @@ from gpufleet.rules.aws.cluster_access import validate_installation
 from gpufleet.rules.aws.data_sync import validate_synced_files
 from gpufleet.rules.aws.image_pull import validate_images
 from gpufleet.rules.aws.lustre import validate_lustre_environment
+from gpufleet.rules.aws.managed_prometheus import validate_prometheus_environment
 from gpufleet.rules.aws.node_version import version_near_cluster
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
 from gpufleet.rules.aws.remote_networks import validate_remote_networks
@@ -75,6 +76,10 @@ def _check_software(env: Environment[AwsConfig], own: bool) -> None:
     if "vpc_id" not in network and network.get("nat") == "none":
         caches = list(config["registry"].get("pull_through", ()))
         findings += validate_images(software_images(config), config["region"], caches)
+    if "managed_prometheus" in config:
+        nat = "given" if "vpc_id" in network else network.get("nat", "single")
+        endpoints = network.get("interface_endpoints", ())
+        findings += validate_prometheus_environment(list(software_of(config)), nat, list(endpoints))
     validate_stack(ResourceFinding(env.name, each) for each in findings)
 
 

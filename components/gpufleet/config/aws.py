@@ -8,6 +8,7 @@ from gpufleet.aws.existing_cluster import ExistingClusterConfig
 from gpufleet.aws.hybrid_nodes import Credentials, HybridNodesConfig
 from gpufleet.aws.join_script import DRIVER
 from gpufleet.aws.lustre_files import LustreFilesConfig
+from gpufleet.aws.managed_prometheus import ManagedPrometheusConfig
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.aws.site_link import SiteLinkConfig
 from gpufleet.config.aws_account import AwsAccountConfig
@@ -113,6 +114,9 @@ class AwsConfig(AwsAccountConfig, PlatformConfig):
     """AWS's EFA device plugin."""
     autoscaler: Annotated[AutoscalerConfig, Default({})]
     """What starts nodes for a job, and takes them away after it."""
+    managed_prometheus: NotRequired[ManagedPrometheusConfig]
+    """A workspace of Amazon Managed Service for Prometheus, which keeps what the dashboard reads; with monitoring in
+    software. Default: none, Prometheus keeps it in the cluster."""
     own_servers: NotRequired[OnpremServersConfig]
     """On-prem servers that join the cluster (EKS hybrid nodes). Default: none."""
     link: NotRequired[LinkConfig]

@@ -12,6 +12,7 @@ from gpufleet.aws.data_sync import DataSync, DataSyncArgs
 from gpufleet.aws.existing_cluster import ExistingCluster
 from gpufleet.aws.gpu_node_group import GpuNodeGroup
 from gpufleet.aws.lustre_files import LustreFiles, LustreFilesArgs
+from gpufleet.aws.managed_prometheus import ManagedPrometheus, ManagedPrometheusArgs
 from gpufleet.aws.network import Network
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.aws.shared_files import DEFAULT_DIRECTORY, SharedFiles, SharedFilesConfig
@@ -20,6 +21,7 @@ from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.autoscaler import AutoscalerArgs
 from gpufleet.kubernetes.efa_plugin import EfaPluginConfig
+from gpufleet.kubernetes.remote_write import RemoteWrite
 from gpufleet.platform.environment import FilesZone
 from gpufleet.platform.monitoring import needs_ebs_class
 from gpufleet.platform.notebooks import needs_cloud_volume
@@ -55,6 +57,7 @@ class ClusterSoftware(TypedDict):
     ebs_driver: bool
     efa_plugin: NotRequired[EfaPluginConfig]
     autoscaler: NotRequired[AutoscalerArgs]
+    remote_write: NotRequired[RemoteWrite]
 
 
 def cluster_of(env: Environment[AwsConfig], network: Network) -> Cluster | ExistingCluster:
@@ -164,13 +167,19 @@ def pools_of(config: AwsConfig) -> dict[str, Mapping[str, Any]]:
 def cluster_software(env: Environment[AwsConfig], cluster: Cluster | ExistingCluster) -> ClusterSoftware:
     """What is installed on the cluster.
 
-    Makes the autoscaler's identity, which is there before it and until it is gone.
+    Makes the identities of the autoscaler and of Prometheus, which are there before these and until they are gone.
     """
     config, region = env.config, env.config["region"]
     software = software_of(config)
     whole: dict[str, Any] = {"software": software, "ebs_driver": needs_ebs(config)}
     if "efa_plugin" in config:
         whole["efa_plugin"] = config["efa_plugin"]
+    if "managed_prometheus" in config:
+        own = {"cluster_name": cluster.cluster_name, "region": region, "tags": env.tags, "erase": config["erase"]}
+        args = pick(ManagedPrometheusArgs, {**config["managed_prometheus"], **own})
+        prometheus = ManagedPrometheus(env.part("prometheus"), **args)
+        env.export(prometheus_workspace=prometheus.workspace_id)
+        whole["remote_write"] = prometheus.for_monitoring()
     if "autoscaler" not in software:
         return pick(ClusterSoftware, whole)
     name = env.part("autoscaler-identity")

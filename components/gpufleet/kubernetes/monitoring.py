@@ -12,6 +12,7 @@ from gpufleet.dashboards.rules import NODE_LABELS, POD_LABELS, recording_rules
 from gpufleet.kubernetes.chart_values import merged
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.remote_write import NAMESPACE, RemoteWrite, plan_remote_write
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.device_plugins import validate_monitoring
@@ -21,7 +22,6 @@ CHART = "kube-prometheus-stack"
 VERSION = "86.0.0"
 """Source: github.com/prometheus-community/helm-charts, tag kube-prometheus-stack-86.0.0, May 2026."""
 CHARTS = "https://prometheus-community.github.io/helm-charts"
-NAMESPACE = "monitoring"
 EXPORTERS: Mapping[str, tuple[str, str]] = {
     "dcgm-exporter": ("app.kubernetes.io/name", "dcgm-exporter"),
     "nvidia-dcgm-exporter": ("app", "nvidia-dcgm-exporter"),
@@ -53,6 +53,9 @@ class MonitoringArgs(MonitoringConfig):
     usd_per_gpu_hour: NotRequired[Mapping[str, float]]
     """USD for an hour of one GPU, by the label gpufleet.dev/pool of a pool's nodes. Default: none; then the dashboard
     shows no cost."""
+    remote_write: NotRequired[RemoteWrite]
+    """Where Prometheus also writes what our rules record, as `for_monitoring` of `ManagedPrometheus` has it. Default:
+    nowhere."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that all but the exporters run on. Default: any."""
     labels: NotRequired[Mapping[str, str]]
@@ -75,7 +78,7 @@ def plan_monitoring(args: MonitoringArgs) -> dict[str, Any]:
         }
         for name, (key, value) in EXPORTERS.items()
     ]
-    prometheus: dict[str, Any] = {"additionalPodMonitors": monitors}
+    spec: dict[str, Any] = {}
     if "storage_gib" in args:
         claim: dict[str, Any] = {
             "accessModes": ["ReadWriteOnce"],
@@ -83,7 +86,10 @@ def plan_monitoring(args: MonitoringArgs) -> dict[str, Any]:
         }
         if "storage_class" in args:
             claim["storageClassName"] = args["storage_class"]
-        prometheus["prometheusSpec"] = {"storageSpec": {"volumeClaimTemplate": {"spec": claim}}}
+        spec["storageSpec"] = {"volumeClaimTemplate": {"spec": claim}}
+    if "remote_write" in args:
+        spec["remoteWrite"] = [plan_remote_write(args["remote_write"])]
+    prometheus = {"additionalPodMonitors": monitors, **({"prometheusSpec": spec} if spec else {})}
     rules = recording_rules(args["environment"], args.get("usd_per_gpu_hour", {}))
     values = {
         "additionalPrometheusRulesMap": {"gpufleet": rules},

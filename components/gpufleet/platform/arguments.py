@@ -8,6 +8,7 @@ import pulumi
 from gpufleet.kubernetes.autoscaler import AutoscalerArgs
 from gpufleet.kubernetes.efa_plugin import EfaPluginConfig
 from gpufleet.kubernetes.gpu_operator import GpuOperatorConfig
+from gpufleet.kubernetes.remote_write import RemoteWrite
 from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.platform.environment import FilesZone, PlatformOwner, PlatformSoftware
 from gpufleet.platform.pool import PlatformPool
@@ -29,6 +30,8 @@ class TrainingPlatformArgs(PlatformOwner, PlatformSoftware, FilesZone):
     """AWS's EFA device plugin, where software names it."""
     autoscaler: NotRequired[AutoscalerArgs]
     """The cluster autoscaler, where the cloud's clusters bring none along."""
+    remote_write: NotRequired[RemoteWrite]
+    """Where Prometheus also writes, where software names monitoring. Default: nowhere."""
     ebs_driver: NotRequired[bool]
     """Whether the cluster has the driver of EBS, on whose volumes hubs then keep their databases. Default false."""
     cloud: NotRequired[str]

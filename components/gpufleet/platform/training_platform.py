@@ -18,6 +18,7 @@ from gpufleet.kubernetes.node_health import NodeHealth, NodeHealthArgs
 from gpufleet.kubernetes.notebooks import Notebooks
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
+from gpufleet.kubernetes.remote_write import RemoteWrite
 from gpufleet.kubernetes.shared_volume import SharedVolume, SharedVolumeArgs
 from gpufleet.kubernetes.team import Team, TeamConfig
 from gpufleet.kubernetes.uid_admission_policy import CLAIM
@@ -167,6 +168,7 @@ class TrainingPlatform(Component, package="kubernetes"):
         Monitoring(
             f"{name}-monitoring",
             **pick(MonitoringConfig, monitoring_config(wanted, ebs=ebs)),
+            **_remote_write(args),
             **_webhook_nodes(args),
             environment=args["environment"],
             usd_per_gpu_hour=gpu_prices(args["pools"], args.get("usd_per_gpu_hour", {})),
@@ -264,6 +266,16 @@ class Purpose(TypedDict, total=False):
     """Why the environment is there, if it says so."""
 
     purpose: str
+
+
+class WrittenMetrics(TypedDict, total=False):
+    """Where Prometheus writes, if anywhere else than on its own disk."""
+
+    remote_write: RemoteWrite
+
+
+def _remote_write(args: TrainingPlatformArgs) -> WrittenMetrics:
+    return {"remote_write": args["remote_write"]} if "remote_write" in args else {}
 
 
 def _webhook_nodes(args: TrainingPlatformArgs) -> WebhookNodes:

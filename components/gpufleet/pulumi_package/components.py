@@ -14,6 +14,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "hybrid_nodes:HybridNodes",
         "image_mirror:ImageMirror",
         "lustre_files:LustreFiles",
+        "managed_prometheus:ManagedPrometheus",
         "mountpoint_driver:MountpointDriver",
         "network:Network",
         "outputs_bucket:OutputsBucket",

@@ -96,6 +96,7 @@ ROWS = [
         "dev,a-yrpsdroc4ei7k6xps",
         "a-yrpsdroc4ei7k6xps",
     ),
+    ("aws:amp/workspace:Workspace", arn("aps", "workspace/ws-0a1b"), "ws-0a1b", "ws-0a1b"),
     ("aws:efs/fileSystem:FileSystem", arn("elasticfilesystem", "file-system/fs-0a1b"), "fs-0a1b", "fs-0a1b"),
     ("aws:fsx/lustreFileSystem:LustreFileSystem", arn("fsx", "file-system/fs-0a1b"), "fs-0a1b", "fs-0a1b"),
     (

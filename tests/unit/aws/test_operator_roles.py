@@ -46,7 +46,12 @@ def test_up_may_call_what_the_table_of_the_rehearsal_calls() -> None:
             calls[kind] = [".".join(call.split(".")[:1]) for call in row["calls"]]
     types = {each.type for made in recordings() for each in made.resources if each.type in calls}
     assert len(types) > 40
-    called = {call.replace("efs:", "elasticfilesystem:") for kind in types for call in calls[kind]}
+    services = {"amp": "aps", "efs": "elasticfilesystem"}
+    called = {
+        f"{services.get(of, of)}:{verb}"
+        for kind in types
+        for of, _, verb in (each.partition(":") for each in calls[kind])
+    }
     wanted = {NAMES.get(call, call) for call in called} - NOT_GIVEN.keys()
     assert wanted - allowed("up") == set()
 

@@ -16,6 +16,7 @@ from gpufleet.documents.yaml import read_yaml
 from gpufleet.rules import validate_batch_environment, validate_batch_queue, validate_pool
 from gpufleet.rules.aws.data_sync import validate_data_sync
 from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
+from gpufleet.rules.aws.managed_prometheus import validate_managed_prometheus
 from gpufleet.rules.aws.subnet_plan import validate_subnet_plan
 from gpufleet.rules.aws.training_job import validate_training_job
 from gpufleet.rules.azure.batch_pool import validate_azure_batch_pool
@@ -207,6 +208,7 @@ RULES = {
         for key in ("most_percent", "every_seconds", "lasting_minutes", "young_minutes")
     },
     "kubernetes.monitoring.MonitoringConfig.storage_gib": validate_monitoring,
+    "aws.managed_prometheus.ManagedPrometheusConfig.retention_days": validate_managed_prometheus,
     "azure.budget.BudgetConfig.usd_per_month": lambda args: validate_azure_budget({"emails": ["a@b.de"]} | args),
 }
 """Numbers with a range, by definition and key, and who refuses others: what both read is tested above."""

@@ -42,6 +42,7 @@ from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
 from gpufleet.rules.aws.image_pull import validate_images
 from gpufleet.rules.aws.lustre import validate_lustre_environment, validate_lustre_files
+from gpufleet.rules.aws.managed_prometheus import validate_managed_prometheus, validate_prometheus_environment
 from gpufleet.rules.aws.mountpoint_driver import validate_mountpoint_driver
 from gpufleet.rules.aws.node_image import validate_node_image
 from gpufleet.rules.aws.node_version import validate_node_version
@@ -332,6 +333,8 @@ CONSTRUCTED = [
     (validate_azure_addresses, "10.60.0.0/16", {"nodes": 5, "batch": 10}, {}),
     (validate_stack_mounts, ["logs"], ["result", "logs"]),
     (validate_autoscaler_identity, {"region": REGION}),
+    (validate_managed_prometheus, {"retention_days": 400, "region": REGION, "tags": TAGS}),
+    (validate_prometheus_environment, ["monitoring"], "single", []),
     (
         validate_mountpoint_driver,
         {"region": REGION, "buckets": ["s3://images"], "addon_version": "v2.7.0-eksbuild.1"},

@@ -31,6 +31,10 @@ OF_RESOURCES = {"aws:s3/bucketPolicy:BucketPolicy": "policy", "aws:efs/fileSyste
 
 
 ARNS = {
+    "aws:amp/workspace:Workspace": {
+        "prometheusEndpoint": "https://aps-workspaces.invalid/workspaces/{name}/",
+        "arn": "arn:aws:aps:us-east-1:000000000000:workspace/{name}",
+    },
     "aws:s3/bucket:Bucket": {"bucket": "{name}-1234567", "arn": "arn:aws:s3:::{name}"},
     "aws:cloudwatch/logGroup:LogGroup": {"arn": "arn:aws:logs:us-east-1:000000000000:log-group:{name}"},
     "aws:efs/fileSystem:FileSystem": {
@@ -80,6 +84,8 @@ def recordings() -> tuple[Recording[Any], ...]:
             kubernetes(
                 network={"zones": ["use1-az1", "use1-az2", "use1-az3"], "flow_logs": True},
                 registry={"repositories": ["training"], "pull_through": {"quay": "quay.io"}},
+                software=["device-plugin", "efa-plugin", "mpi-operator", "autoscaler", "monitoring"],
+                managed_prometheus={"retention_days": 400},
             ),
             kubernetes(**test_own_servers.changed()),
             test_data_sync.program(data_sync=test_data_sync.SYNC),
