@@ -90,6 +90,13 @@ def test_everything_by_default(preview: bool) -> None:
     }
 
 
+def test_buckets_are_linked_one_after_the_other(preview: bool) -> None:
+    buckets = {"/first": "s3://a", "/second": "s3://b", "/third": "s3://c"}
+    made = {each.name: each.depends_on for each in build(preview, buckets=buckets).resources if each.type == LINK}
+    assert "fast-bucket-first" in made["fast-bucket-second"]
+    assert "fast-bucket-second" in made["fast-bucket-third"]
+
+
 def test_buckets_and_efa(preview: bool) -> None:
     buckets = {"/imagenet": "s3://images/train", "/": "s3://all"}
     changes = {"gib": 9600, "throughput": 500, "efa": True, "kms_key_arn": "arn:aws:kms:us-east-1:1:key/a"}

@@ -153,11 +153,17 @@ class LustreFiles(Component):
     def _buckets(
         self, name: str, args: LustreFilesArgs, file_system_id: pulumi.Input[str], keep: bool
     ) -> "list[fsx.DataRepositoryAssociation]":
-        """Links to buckets, by which the file system follows their objects."""
+        """Links to buckets, by which the file system follows their objects.
+
+        One after the other: of two at once, FSx fails all but one, and calls it a lack of permissions. Source:
+        hashicorp/terraform-provider-aws#24678
+        """
         export = fsx.DataRepositoryAssociationS3AutoExportPolicyArgs(events=EVENTS) if args.get("export") else None
-        return [
-            fsx.DataRepositoryAssociation(
-                f"{name}-bucket{directory.replace('/', '-').rstrip('-')}",
+        links: list[fsx.DataRepositoryAssociation] = []
+        for directory, bucket in args.get("buckets", {}).items():
+            full = f"{name}-bucket{directory.replace('/', '-').rstrip('-')}"
+            link = fsx.DataRepositoryAssociation(
+                full,
                 file_system_id=file_system_id,
                 file_system_path=directory,
                 data_repository_path=bucket,
@@ -166,11 +172,11 @@ class LustreFiles(Component):
                     auto_import_policy=fsx.DataRepositoryAssociationS3AutoImportPolicyArgs(events=EVENTS),
                     auto_export_policy=export,
                 ),
-                tags=self.tags(f"{name}-bucket{directory.replace('/', '-').rstrip('-')}"),
-                opts=self.child(protect=keep),
+                tags=self.tags(full),
+                opts=self.child(protect=keep, depends_on=links[-1:]),
             )
-            for directory, bucket in args.get("buckets", {}).items()
-        ]
+            links.append(link)
+        return links
 
 
 def _ports(efa: bool) -> Mapping[str, tuple[int | None, int | None]]:
