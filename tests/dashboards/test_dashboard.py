@@ -11,6 +11,7 @@ import pytest
 from gpufleet.dashboards.grafana import dashboard, queries
 from gpufleet.dashboards.rules import recording_rules
 from tests.dashboards import scene
+from tests.unit.node_health.dcgm_metrics import dcgm_metrics, with_xid
 from tools.prometheus.judge import judge
 from tools.prometheus.picture import draw
 
@@ -63,6 +64,22 @@ def test_gpus_and_cost_are_those_of_the_nodes(told: dict[str, Any]) -> None:
 def test_errors_are_of_the_node_that_has_them(told: dict[str, Any]) -> None:
     assert last(told, "sum by (node) (node:gpufleet_xid:last") == {"ip-10-0-0-2": 1.0}
     assert last(told, "sum by (node) (node:gpufleet_remapped_rows") == {"ip-10-0-0-2": 1.0}
+
+
+@pytest.mark.parametrize(("xid", "errors"), [(0, {}), (79, {"debian": 1.0})])
+def test_what_a_real_exporter_answered_is_of_its_node(xid: int, errors: dict[str, float]) -> None:
+    """The answer of an RTX 3090, and the same with an injected XID, as the checks of nodes read it."""
+    state = 'kube_node_labels{node="debian",label_gpufleet_dev_pool="lab"} 1\n'
+    texts = {"kube-state-metrics": state, "dcgm-exporter": with_xid(xid) if xid else dcgm_metrics("rtx3090")}
+    scrapes = [
+        {"at": at, "text": text, "target": {"job": job, "instance": job}, "honor_labels": True}
+        for at in range(scene.START, scene.END + 1, scene.STEP)
+        for job, text in texts.items()
+    ]
+    rules = json.dumps(recording_rules("lab", {"lab": 0.4}))
+    found = judge(dashboard(), rules, scrapes, queries(), TIMES)
+    assert found["recorded"]["node:gpufleet_xid:last"]
+    assert last(found, "sum by (node) (node:gpufleet_xid:last") == errors
 
 
 def test_efa_is_counted_by_pool(told: dict[str, Any]) -> None:
