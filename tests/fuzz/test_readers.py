@@ -64,6 +64,7 @@ ANSWERS = {
     "fleet/retained_data.py": "its own table",
     "azure/arm_types.py": "its own table",
     "catalog/interconnect.py": "its own table",
+    "catalog/network_layers.py": "its own table",
     "catalog/refresh/aws_services.py": "its own table",
     "catalog/refresh/azure_services.py": "its own table",
     "choose/model_fit.py": "its own table",

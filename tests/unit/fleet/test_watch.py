@@ -175,7 +175,9 @@ class Terminal:
 
 def test_terminal_is_renewed_until_ctrl_c(pools: Api, outputs: Path) -> None:
     words = ["watch", "dev", "--outputs", str(outputs), "--every", "2"]
-    terminal = Terminal(sys.executable, "-c", "from gpufleet.cli import main; main()", *words)
+    # As in a terminal: a shell without job control starts what is in the background with this signal ignored.
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    terminal = Terminal(sys.executable, "-c", f"{program}; from gpufleet.cli import main; main()", *words)
     try:
         terminal.wait_for(r"dev-trainers +1/2 +2/8")
         terminal.wait_for(r"renewed every 2 s")
