@@ -226,7 +226,11 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
         "EfaPlugin": {"tolerations": _TAINTS},
         "GpuOperator": {"tolerations": _TAINTS},
         "JobSetController": {"node_selector": {"topology.kubernetes.io/region": "us-east-1"}},
-        "Monitoring": {"values": _VALUES, "storage_gib": 50},
+        "Monitoring": {
+            "values": _VALUES,
+            "storage_gib": 50,
+            "remote_write": {"url": "https://metrics.example.com/api/v1/write"},
+        },
         "MpiOperator": {"implementations": ["OpenMPI", "MPICH"]},
         "SharedVolume": {"mount_options": ["tls", "iam"]},
         "Queue": {

@@ -181,7 +181,10 @@ LEFT_OUT = {
         "TrainingPlatform.efaPlugin": "as those of an EfaPlugin",
         "TrainingPlatform.nodeHealth": "as those of a NodeHealth",
         "TrainingPlatform.jobset": "as those of a JobSetController",
+        "TrainingPlatform.monitoring": "as those of a Monitoring",
+        "TrainingPlatform.remoteWrite": "as that of a Monitoring",
         "TrainingPlatform.queue.overflow": "as that of a Queue",
+        "TrainingPlatform.queue.topologyLevels": "as those of a Queue",
         **dict.fromkeys(
             (
                 f"TrainingPlatform.notebooks.{key}"
