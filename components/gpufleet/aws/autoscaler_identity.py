@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
-from pulumi_aws import eks, iam
 
-from gpufleet.aws.iam_roles import trust_pods
 from gpufleet.aws.partition import partition
+from gpufleet.aws.pod_identity import ServiceAccount, bind_pods, pod_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
@@ -85,26 +84,9 @@ class AutoscalerIdentity(Component):
 
     def create(self, name: str, args: AutoscalerIdentityArgs) -> None:
         cluster = pulumi.Output.from_input(args["cluster_name"])
-        role = iam.Role(
-            f"{name}-role",
-            assume_role_policy=cluster.apply(lambda known: trust_pods(known, NAMESPACE, SERVICE_ACCOUNT)),
-            tags=self.tags(f"{name}-role"),
-            opts=self.child(),
-        )
-        policy = iam.RolePolicy(
-            f"{name}-policy",
-            role=role.name,
-            policy=cluster.apply(lambda cluster_name: autoscaler_policy(cluster_name, args["region"])),
-            opts=self.child(),
-        )
-        association = eks.PodIdentityAssociation(
-            f"{name}-association",
-            cluster_name=cluster,
-            namespace=NAMESPACE,
-            service_account=SERVICE_ACCOUNT,
-            role_arn=with_dependencies(role.arn, policy),
-            tags=self.tags(f"{name}-association"),
-            opts=self.child(),
-        )
-        self.role_arn = role.arn
+        account = ServiceAccount(cluster, NAMESPACE, SERVICE_ACCOUNT)
+        rights = cluster.apply(lambda cluster_name: autoscaler_policy(cluster_name, args["region"]))
+        role = pod_role(self, f"{name}-role", f"{name}-policy", account, rights)
+        association = bind_pods(self, f"{name}-association", account, role)
+        self.role_arn = role.role.arn
         self.cluster_name = with_dependencies(cluster, association)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Annotated, NotRequired, TypedDict, Unpack
 
 import pulumi
-from pulumi_aws import amp, eks, iam
+from pulumi_aws import amp
 
-from gpufleet.aws.iam_roles import trust_pods
+from gpufleet.aws.pod_identity import ServiceAccount, bind_pods, pod_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.remote_write import NAMESPACE, SERVICE_ACCOUNT, RemoteWrite
 from gpufleet.pulumi_outputs import with_dependencies
@@ -92,24 +92,10 @@ class ManagedPrometheus(Component):
                 retention_period_in_days=args["retention_days"],
                 opts=self.child(),
             )
-        role = iam.Role(
-            f"{name}-writer",
-            assume_role_policy=cluster.apply(lambda known: trust_pods(known, NAMESPACE, SERVICE_ACCOUNT)),
-            tags=self.tags(f"{name}-writer"),
-            opts=self.child(),
-        )
-        policy = iam.RolePolicy(
-            f"{name}-writer-policy", role=role.name, policy=workspace.arn.apply(write_policy), opts=self.child()
-        )
-        association = eks.PodIdentityAssociation(
-            f"{name}-association",
-            cluster_name=cluster,
-            namespace=NAMESPACE,
-            service_account=SERVICE_ACCOUNT,
-            role_arn=with_dependencies(role.arn, policy),
-            tags=self.tags(f"{name}-association"),
-            opts=self.child(),
-        )
+        account = ServiceAccount(cluster, NAMESPACE, SERVICE_ACCOUNT)
+        rights = workspace.arn.apply(write_policy)
+        role = pod_role(self, f"{name}-writer", f"{name}-writer-policy", account, rights)
+        association = bind_pods(self, f"{name}-association", account, role)
         self.workspace_id, self.endpoint = workspace.id, workspace.prometheus_endpoint
         # Who writes there comes after its rights, and goes before them.
         self._written = with_dependencies(workspace.prometheus_endpoint, association)

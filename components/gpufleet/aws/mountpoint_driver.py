@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
-from pulumi_aws import eks, iam
+from pulumi_aws import eks
 
-from gpufleet.aws.iam_roles import trust_pods
 from gpufleet.aws.partition import partition
+from gpufleet.aws.pod_identity import ServiceAccount, pod_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.volume_source import VolumeSource
-from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.aws.bucket_path import bucket_and_prefix
 from gpufleet.rules.aws.mountpoint_driver import validate_mountpoint_driver
@@ -87,23 +86,11 @@ class MountpointDriver(Component):
     def create(self, name: str, args: MountpointDriverArgs) -> None:
         cluster = pulumi.Output.from_input(args["cluster_name"])
         self._region = args["region"]
-        role = iam.Role(
-            f"{name}-role",
-            assume_role_policy=cluster.apply(lambda known: trust_pods(known, NAMESPACE, SERVICE_ACCOUNT)),
-            tags=self.tags(f"{name}-role"),
-            opts=self.child(),
-        )
         keys = pulumi.Output.all(*args.get("kms_key_arns", ()))
-        policy = iam.RolePolicy(
-            f"{name}-policy",
-            role=role.name,
-            policy=keys.apply(lambda known: reader_policy(args["buckets"], args["region"], known)),
-            opts=self.child(),
-        )
-        # The role's ARN waits for its policy, so that the driver is never there without its rights.
-        identity = eks.AddonPodIdentityAssociationArgs(
-            role_arn=with_dependencies(role.arn, policy), service_account=SERVICE_ACCOUNT
-        )
+        rights = keys.apply(lambda known: reader_policy(args["buckets"], args["region"], known))
+        account = ServiceAccount(cluster, NAMESPACE, SERVICE_ACCOUNT)
+        role = pod_role(self, f"{name}-role", f"{name}-policy", account, rights)
+        identity = eks.AddonPodIdentityAssociationArgs(role_arn=role.arn_with_rights, service_account=SERVICE_ACCOUNT)
         addon = eks.Addon(
             f"{name}-{ADDON}",
             cluster_name=cluster,
@@ -115,7 +102,7 @@ class MountpointDriver(Component):
             tags=self.tags(f"{name}-{ADDON}"),
             opts=self.child(),
         )
-        self.role_arn, self.driver = role.arn, addon.addon_name
+        self.role_arn, self.driver = role.role.arn, addon.addon_name
 
     def for_volume(self, bucket: str) -> VolumeSource:
         """Where the files of a `SharedVolume` are: one of the buckets, or a deeper prefix of it."""
